@@ -155,6 +155,7 @@ def functions_of(rules: Rules) -> dict[str, RuleFunction]:
 
 
 def _count_factors(number: int) -> int:
+    """Count the whole numbers that divide a number."""
     return sum(number % divisor == 0 for divisor in range(1, number + 1))
 
 
@@ -428,6 +429,7 @@ def _compare_answers(
 
 
 def _fault_line(output: EntryOutput) -> str:
+    """Explain why a process was stopped; empty if it was not."""
     return output.fault[1] if output.fault else ""
 
 

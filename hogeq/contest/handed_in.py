@@ -127,10 +127,12 @@ def _list_folder(source: Path) -> Iterator[Member]:
 
 
 def _read(source: Path, path: PurePath, most: int) -> bytes:
+    """Read a file of a folder, of at most so many bytes."""
     return read_whole(path, most, within=source)
 
 
 def _refuse(reason: str, _: int) -> bytes:
+    """Take the place of `_read` for a file that is not taken."""
     raise StrategyError(reason)
 
 
@@ -150,6 +152,7 @@ def _list_zip(file: Path | IO[bytes]) -> Iterator[Member]:
 
 
 def _unzip(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
+    """Read a file of a zip, of which the directory may lie about the size: `most` + 1 bytes."""
     with archive.open(info) as file:
         return file.read(most + 1)
 

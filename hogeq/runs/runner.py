@@ -344,6 +344,7 @@ class _Runner:
             raise self._failure(problem) from error
 
     def _failure(self, problem: object) -> RunError:
+        """Make the error of a solver that failed, with the iteration and what is saved."""
         return RunError(
             f"{named(f'solver {self.config.solver.name}', self.solver)} failed at iteration"
             f" {self.iteration}: {problem}; {self._checkpoint_text()}"
@@ -363,6 +364,7 @@ class _Runner:
             raise self._failure(error) from error
 
     def _measure(self) -> Metrics:
+        """Measure the strategies of this iteration, as a line of `metrics.csv`."""
         strategies = self._strategies()
         regret = float(self._call(self.solver.stats).get("average_regret", np.nan))
         with self.signals.interruptible():
@@ -433,6 +435,7 @@ class _Runner:
         return manifest
 
     def _write_manifest(self, status: str, figures: dict[str, Any] | None = None) -> None:
+        """Write the manifest with the present status, times and saved iteration."""
         state = {
             "status": status,
             "ended": None if status == "running" else now(),
@@ -473,6 +476,7 @@ class _Runner:
         self.metrics = tuple(row for row in saved.metrics if row.iteration in self.scheduled)
 
     def _save(self) -> None:
+        """Write a checkpoint of the present state, and the metrics so far."""
         checkpoint = Checkpoint(
             solver=self.config.solver.name,
             fingerprint=self.fingerprint,
@@ -487,9 +491,11 @@ class _Runner:
         self.saved_at = time.monotonic()
 
     def _checkpoint_text(self) -> str:
+        """Say what an error leaves behind: the folder and its last checkpoint."""
         saved = self.saved_iteration
         checkpoint = f"the checkpoint after iteration {saved}" if saved else "no checkpoint yet"
         return f"{self.directory.path} holds {checkpoint}"
 
     def _elapsed(self) -> float:
+        """Seconds spent on the run, with those before it was resumed."""
         return self.elapsed_before + working_time() - self.started

@@ -127,10 +127,12 @@ class _Display:
         self._clock.start()
 
     def push(self, phase: Phase) -> None:
+        """Show a phase inside those that are open."""
         with self.lock:
             self.bars[phase] = None
 
     def pop(self, phase: Phase) -> None:
+        """Show a phase no longer, as it has ended."""
         with self.lock, suppress(OSError, ValueError):
             bar = self.bars.pop(phase)
             if bar is not None:
@@ -152,6 +154,7 @@ class _Display:
                 print(line, file=self.stream, flush=True)
 
     def _run(self) -> None:
+        """Draw the phases every `INTERVAL` seconds, in the thread of the display."""
         with suppress(OSError, ValueError):  # the stream is gone: nobody is looking
             while not self._over.wait(INTERVAL):
                 with self.lock:
