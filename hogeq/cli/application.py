@@ -14,7 +14,7 @@ from hogeq.cli import INTERRUPTED
 from hogeq.cli.command import Command
 from hogeq.cli.commands import GROUPS, name_of
 from hogeq.cli.shell import DISK_FULL_ERRORS, MAX_MESSAGE_LENGTH, warn
-from hogeq.support.messages import BadInputError, ExplainedError
+from hogeq.support.messages import ExplainedError, HogeqError
 
 
 class _Commands(TyperGroup):
@@ -59,7 +59,7 @@ def _message_and_status(error: Exception) -> tuple[object, int]:
     """
     if os.environ.get("HOGEQ_DEBUG"):
         traceback.print_exc()
-    if isinstance(error, BadInputError):
+    if isinstance(error, HogeqError):
         return error, 2
     if isinstance(error, typer.Abort):
         return "stopped", INTERRUPTED

@@ -55,8 +55,7 @@ class Chosen:
         self.is_hog = True
         self.trust = trust
         self.hog_alone = ""  # why games other than Hog are refused, if they are
-        with refusing():
-            self.how = {"forget": forget, "teams": teams and teams_text(teams)}
+        self.how = {"forget": forget, "teams": teams and teams_text(teams)}
         self._rules: Rules | None = None  # of Hog, once settled
         self._run = ""  # the run of another game that names it, if one does
         self.scores = (0, 0)  # at the start of a game
@@ -116,8 +115,7 @@ class Chosen:
             return self.rules
         self._rules = name.rules(self.trust)
         if not own_goals:
-            with refusing():
-                self._rules.require_one_goal()
+            self._rules.require_one_goal()
         return self._rules
 
     def load(
@@ -174,17 +172,16 @@ class Chosen:
             return  # before the import, which takes time
         from hogeq import Game
 
-        with refusing():
-            for name in strategies:
-                game = GameName(name).config.get("game")
-                if self.is_hog and game:
-                    line = f"{name}: plays {one_line(game)}; allowed with --rules: runs of Hog"
-                    raise BadInputError(line)
-                is_pattern = bool(set("*?[") & set(name))
-                if not (self.is_hog and is_pattern):  # the files of a pattern are not looked into
-                    Game.require_strategy(name, hog=self.is_hog)
-            if not self.is_hog:
-                Game.require(self._run or str(self.spec))
+        for name in strategies:
+            game = GameName(name).config.get("game")
+            if self.is_hog and game:
+                line = f"{name}: plays {one_line(game)}; allowed with --rules: runs of Hog"
+                raise BadInputError(line)
+            is_pattern = bool(set("*?[") & set(name))
+            if not (self.is_hog and is_pattern):  # the files of a pattern are not looked into
+                Game.require_strategy(name, hog=self.is_hog)
+        if not self.is_hog:
+            Game.require(self._run or str(self.spec))
 
     def _build_hog(self) -> None:
         """Build the game of the rules."""

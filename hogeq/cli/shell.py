@@ -77,8 +77,8 @@ def refusing() -> Iterator[None]:
     """Turn errors of values, types and files in the block into `BadInputError`.
 
     This is only for code that checks or uses input of the user. Such an error in the middle of a
-    computation is a failure of hogeq's own. A `BadInputError`, or an error that names a file, needs
-    no such block.
+    computation is a failure of hogeq's own. A `HogeqError`, or an error that names a file, needs no
+    such block.
     """
     try:
         yield

@@ -114,7 +114,7 @@ def attack_(
         seconds=seconds,
         exact_seconds=exact,
     )
-    with computing(on, jobs), refusing():
+    with computing(on, jobs):
         # If each player has a goal, the attacked strategy plays for the second player's.
         target = (chosen.hog_game.second if chosen.is_hog else game).strategy(strategy)
         proof = None

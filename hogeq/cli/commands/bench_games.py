@@ -104,7 +104,7 @@ def _solve_instances(entries: "list[Entry]", kicks: int, seconds: float) -> Resu
     instances: list[dict[str, Any]] = []
     rows = []
     num_proved = 0
-    with phase("instances", len(entries)) as progress, refusing():
+    with phase("instances", len(entries)) as progress:
         for entry in entries:
             progress.now(entry.name)
             start = perf_counter()

@@ -63,14 +63,13 @@ def check(
     if against is not None:
         Game.require_strategy(against, hog=True)
     project_files = [PROJECT] if file.is_dir() else []
-    with refusing():
-        if project_files:  # a project's folder: the file with the strategy
-            file = main_file(file) or file
-        submission = inspect_submission(file, rules, trust, time_limit=time_limit)
-        # The command that makes one file of a submission of several, for a note.
-        name_option = () if is_named(submission) else ("--player-name", "NAME")
-        options = ("--rules", chosen.spec or rules.name, *name_option, "--trust", "--out", "one.py")
-        submission = as_one_file(submission, chosen.command("export", file, *options))
+    if project_files:  # a project's folder: the file with the strategy
+        file = main_file(file) or file
+    submission = inspect_submission(file, rules, trust, time_limit=time_limit)
+    # The command that makes one file of a submission of several, for a note.
+    name_option = () if is_named(submission) else ("--player-name", "NAME")
+    options = ("--rules", chosen.spec or rules.name, *name_option, "--trust", "--out", "one.py")
+    submission = as_one_file(submission, chosen.command("export", file, *options))
     game = chosen.load_hog()
     from hogeq.contest.assessment import Reference, assessed_text, facts_of
     from hogeq.pages.entrants import checked_page

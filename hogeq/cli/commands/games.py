@@ -50,8 +50,7 @@ def tablebase(
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load("full memory", strategies=[against], own_goals=True, start=start)
     if not chosen.is_hog:
-        with refusing():
-            tree_tablebase: Any = game.tablebase()
+        tree_tablebase: Any = game.tablebase()
         text = [f"{chosen.title}, full information", "", tree_tablebase.table()]
         return Result({**chosen.facts, **tree_tablebase.to_json()}, text)
     game = chosen.hog_game
@@ -65,8 +64,7 @@ def tablebase(
     scores = chosen.scores
     if start is not None and against is not None and has_memory:
         raise BadInputError("--start: allowed with --against for rules without hidden memory")
-    with refusing():
-        own_tablebase = game.tablebase()
+    own_tablebase = game.tablebase()
     data: dict[str, Any] = {**chosen.facts, "memory_size": len(game.memories)}
     rows: list[tuple[str, object, str]] = []
     # Tablebase and description of the player who moves first, by the prefix of JSON's keys.
@@ -138,7 +136,7 @@ def equilibrium(
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load("search", "full memory")
     if policies and chosen.is_hog:
-        with refusing(), computing():
+        with computing():
             existence = chosen.hog_game.existence(seconds)
         if out is not None:
             size = chosen.rules.size
@@ -146,7 +144,7 @@ def equilibrium(
         heading = f"{chosen.title}: is there an equilibrium in policies?"
         table = Table(existence.rows(), left=3)
         return Result({**chosen.facts, **existence.to_json()}, [heading, "", table])
-    with refusing(), computing():
+    with computing():
         in_policies = game.in_policies(seconds, method) if policies else None
         solved = game.equilibrium(seconds, method) if in_policies is None else in_policies.mixtures
     if out is not None:
@@ -197,8 +195,7 @@ def audit_(
         data = {**chosen.facts, "nodes": num_nodes, "infosets": num_infosets}
         data["players"] = [player.to_json() for player in players]
         return Result(data, [heading, "", *game.audit_text(players)])
-    with refusing():
-        audit = chosen.hog_game.small_audit(goal, max_dice)
+    audit = chosen.hog_game.small_audit(goal, max_dice)
     return Result({**chosen.facts, **audit.to_json()}, audit.text(chosen.title))
 
 
@@ -239,12 +236,11 @@ def export_game(
         data |= {"nodes": tree.num_nodes, "infosets": infosets}
         return Result(data, [f"{tree.num_nodes:,} nodes written to {out}"])
     full_rules = chosen.rules
-    with refusing():
-        rules = replace(
-            full_rules, goal=goal or full_rules.goal, max_dice=max_dice or full_rules.max_dice
-        )
-        smaller_game = Hog(rules)
-        sizes = smaller_game.tree_sizes()
+    rules = replace(
+        full_rules, goal=goal or full_rules.goal, max_dice=max_dice or full_rules.max_dice
+    )
+    smaller_game = Hog(rules)
+    sizes = smaller_game.tree_sizes()
     if not sizes.exact:
         raise BadInputError(
             f"the tree has more than {sizes.most:,} nodes, the most allowed: "

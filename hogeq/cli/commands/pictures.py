@@ -80,8 +80,7 @@ def board(
         hog.prepare("values", "search", strategies=[*page.OPPONENTS, *opponent_specs])
         strategies = [hog.second.strategy(spec) for spec in opponent_specs]
         names = _opponent_names(opponent_specs, strategies, page.ALWAYS)
-        with refusing():
-            tables = page.opponents(hog, list(zip(names, strategies, strict=True)))
+        tables = page.opponents(hog, list(zip(names, strategies, strict=True)))
         games.append(page.Shown(hog, chosen.title, tables, chosen.scores))
     try:
         content = page.make(games).encode()
@@ -124,7 +123,7 @@ def _tree_page(chosen: Chosen, out: Path, open_: bool) -> Result:
     """Write the page of a game other than Hog, which has to have a small tree."""
     from hogeq.pages import tree_page
 
-    with refusing(), computing():
+    with computing():
         game = tree_page.require_small(chosen.load())
         content = tree_page.make(game, chosen.title).encode()
     write_whole(out, content)
@@ -197,8 +196,7 @@ def report(
             option = f"--{next(iter(effort_options), 'no-matrices').replace('_', '-')}"
             raise BadInputError(f"{option}: allowed only for Hog; other games' runs have figures")
         facts = {"game": config.game, **config.how}
-        with refusing():
-            rivals = {name: game.strategy(name) for name in against or ()}
+        rivals = {name: game.strategy(name) for name in against or ()}
         content, figures_on_page = tree_report.make(loaded, rivals)
     else:
         chosen = Chosen.of(config.rules, trust)
@@ -238,8 +236,7 @@ def _load_runs(runs: Sequence[Path], trust: bool) -> "list[Run]":
     if not folders:
         allowed = "allowed: directories of finished runs, results/cfr say"
         raise BadInputError(f"{left_out[0]}: is a file; {allowed}")
-    with refusing():
-        loaded = load_runs(folders, trust)
+    loaded = load_runs(folders, trust)
     if left_out:  # the pattern RESULTS/* matches the table and the picture of a sweep, too
         warn(f"left out, files and no runs: {one_line(', '.join(left_out))}")
     return loaded
@@ -266,8 +263,7 @@ def show(
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load(strategies=[strategy])
-    with refusing():
-        shown = game.strategy(strategy).whole()
+    shown = game.strategy(strategy).whole()
     from hogeq import figures
 
     title = f"{strategy}, {chosen.title}"

@@ -88,8 +88,7 @@ def play(
             component = np.random.default_rng([seed, 0, 1]).choice(len(chances), p=chances)
             table = strategy.components[component]
             opponent_text = f"what was drawn from {engine}"
-    with refusing():
-        session = chosen.hog_game.play(table, first, seed, chosen.scores)
+    session = chosen.hog_game.play(table, first, seed, chosen.scores)
     talk = Talk(chosen.hog_game, session, opponent_text)
     try:
         _converse(talk, chosen.title, chosen.hog_game.can_be_endless)
@@ -132,7 +131,7 @@ def _play_tree(chosen: Chosen, game: "Game", engine: str, first: str, seed: int 
     from hogeq.cli.tree_play import TreePlay
     from hogeq.pages.tree_page import require_small
 
-    with refusing(), computing():
+    with computing():
         tree = require_small(game).tree
         is_optimal = engine in OPTIMAL
         opponent = game.equilibrium().profile if is_optimal else game.strategy(engine).whole()

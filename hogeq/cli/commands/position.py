@@ -15,7 +15,7 @@ from hogeq.cli.options import (
     Trust,
     option,
 )
-from hogeq.cli.shell import Result, refusing
+from hogeq.cli.shell import Result
 from hogeq.support.messages import BadInputError, Text
 
 if TYPE_CHECKING:
@@ -114,8 +114,7 @@ def _analyze_position(
     if strategy is not None or memory is not None or len(game.memories) == 1:
         table = None if strategy is None else chosen.table(strategy)
         try:
-            with refusing():
-                return game.analyze(*scores, table, memory), None
+            return game.analyze(*scores, table, memory), None
         except UnreachedError as error:
             raise BadInputError(f"strategy {strategy}: {error}") from error
     size = game.rules.size

@@ -25,7 +25,7 @@ from hogeq.cli.options import (
     argument,
     option,
 )
-from hogeq.cli.shell import Result, computing, refusing
+from hogeq.cli.shell import Result, computing
 from hogeq.support.messages import BadInputError, percent, player_name_fault
 from hogeq.support.progress import phase
 
@@ -168,8 +168,7 @@ def purify_(
     game = chosen.load(strategies=[strategy])
     with computing(on, jobs):
         if checkpoint is None:
-            with refusing():
-                matrix = game.purify(strategy, settings.method, **plain(settings.params))
+            matrix = game.purify(strategy, settings.method, **plain(settings.params))
         elif hasattr(settings.params, "rounds_from"):
             table = chosen.table(strategy).array
             *_, last_state = saved_rounds(chosen.hog_game, settings.params, table, checkpoint)
@@ -208,14 +207,12 @@ def diff(
     game = chosen.load("matches", "search", strategies=[a, b, *(against or [])])
     if not chosen.is_hog:
         names = against or [a]
-        with refusing():
-            return _difference_result(chosen, game.diff(a, b, [*names]), a, b, names)
+        return _difference_result(chosen, game.diff(a, b, [*names]), a, b, names)
     game = chosen.hog_game
     first = game.strategy(a)
     second = game.strategy(b)
     rivals = _load_rivals(game, against)
-    with refusing():
-        difference = game.diff(first, second, list(rivals.values()))
+    difference = game.diff(first, second, list(rivals.values()))
     if plot is not None:
         from numpy import array
 
@@ -261,7 +258,7 @@ def improve(
     rivals = _load_rivals(game, against)
     player_name = _player_name_for(out, player_name, table, start)
     opponents = list(rivals.values())
-    with phase("improving", None, "steps") as progress, refusing():
+    with phase("improving", None, "steps") as progress:
         steps = game.improvements(start, opponents, cells, seconds)
         best = next(steps)  # the table itself
         try:

@@ -30,7 +30,7 @@ from hogeq.cli.options import (
     option,
     readable,
 )
-from hogeq.cli.shell import Result, computing, refusing
+from hogeq.cli.shell import Result, computing
 from hogeq.support.files import json_text, write_whole
 from hogeq.support.messages import BadInputError, Table, Text
 
@@ -64,8 +64,7 @@ def compare(
     game = chosen.load("matches", strategies=[a, b], own_goals=True, start=start)
     notes: Text = []
     if not chosen.is_hog:
-        with refusing():
-            value = game.value(a, b)
+        value = game.value(a, b)
         numbers = value.to_json(game.units)
         texts = value.written(game.units)
         names = ("payoff", "as player 0", "as player 1")
@@ -99,12 +98,11 @@ def _win_rate(game: "Hog", a: str, b: str, start: tuple[int, int] | None) -> "Wi
         return game.win_rate(a, b, start or (0, 0))
     if start is not None:
         raise BadInputError(f"--start: allowed without {FULL_MEMORY}")
-    with refusing():
-        if a == b:  # each value is of the player who moves first
-            return WinRate.from_starts(game.tablebase().value, game.second.tablebase().value)
-        if a == FULL_MEMORY:
-            return game.tablebase().against(game.second.strategy(b))
-        return game.second.tablebase().against(game.strategy(a)).reversed()
+    if a == b:  # each value is of the player who moves first
+        return WinRate.from_starts(game.tablebase().value, game.second.tablebase().value)
+    if a == FULL_MEMORY:
+        return game.tablebase().against(game.second.strategy(b))
+    return game.second.tablebase().against(game.strategy(a)).reversed()
 
 
 def tournament(
@@ -208,11 +206,8 @@ def tournament(
     folder = out if is_folder else None
     outputs = [path for path in (ranks, page, plot, out) if path is not None]
     with computing(on, jobs), tempfile.TemporaryDirectory(prefix="hogeq-contest-") as unpacked:
-        with refusing():
-            entrants, grades = _list_entrants(
-                entries, folder, outputs, Path(unpacked), roster, points
-            )
-            contest = Contest(entrants, game, folder, scores, goals)
+        entrants, grades = _list_entrants(entries, folder, outputs, Path(unpacked), roster, points)
+        contest = Contest(entrants, game, folder, scores, goals)
         # Code from a folder may be of many people.
         has_foreign_code = any(entrant.is_code and entrant.folder for entrant in entrants)
         if chosen.trust and not no_sandbox and has_foreign_code:
@@ -220,8 +215,7 @@ def tournament(
         field = contest.judge(chosen.trust, time_limit, skip_bad=skip_bad or is_folder)
         field = grades.count_once(contest) if grades else field
         field.require(skip_bad=skip_bad or is_folder)
-        with refusing():
-            rates = contest.play(field)
+        rates = contest.play(field)
         tie_numbers = _tie_break_numbers(chosen, contest, field, tie_break)
         ranking = Ranking.of(field, rates, scores, threshold, contest.goals, tie_break, tie_numbers)
         data = {**chosen.facts, **ranking.to_json()}
@@ -353,9 +347,8 @@ def _tie_break_numbers(
             )
         return [-float(entry.submission.size) for entry in contest.valid]  # the smaller is better
     game = chosen.game
-    with refusing():
-        rival = game.strategy(by)
-        rates = [
-            game.win_rate(strategy, rival, chosen.scores).win_rate for strategy in field.strategies
-        ]
+    rival = game.strategy(by)
+    rates = [
+        game.win_rate(strategy, rival, chosen.scores).win_rate for strategy in field.strategies
+    ]
     return [round(rate, 12) for rate in rates]  # rates that differ by rounding are a tie
