@@ -24,10 +24,6 @@ MOST_WORK: Final = 5 * 10**8  # outcomes that a page sums up to solve a game: ab
 MOST_BYTES: Final = 400 * 10**3  # size of the packed data of one game on a page
 
 
-class BoardError(BadInputError):
-    """A page that cannot be made; the message is one line."""
-
-
 OPPONENTS: Final = ("champion", "ignore_memory", "hog_wild_heuristic", "rise:10,6", "always_roll:6")
 """Built-in tables that can be played against, where the game has them."""
 
@@ -65,7 +61,7 @@ def opponents(game: Hog, own_tables: Sequence[tuple[str, Strategy]] = ()) -> dic
     built_in = game.baselines([spec for spec in OPPONENTS if spec not in useless])
     for name, strategy in own_tables:
         if strategy.kind != "matrix":
-            raise BoardError(
+            raise BadInputError(
                 f"--opponent {name}: is no matrix; allowed: tables of dice to roll, one number "
                 "for each position"
             )
@@ -73,7 +69,7 @@ def opponents(game: Hog, own_tables: Sequence[tuple[str, Strategy]] = ()) -> dic
 
 
 def make(shown: Sequence[Shown]) -> str:
-    """Write the HTML page of some games; `BoardError` if the data of one is too large."""
+    """Write the HTML page of some games; `BadInputError` if the data of one is too large."""
     packed = []
     for entry in shown:
         data = edition_data(entry.game, entry.title, entry.tables, entry.start)
@@ -81,8 +77,8 @@ def make(shown: Sequence[Shown]) -> str:
         data["book"] = entry.game.reasons()
         text = frame.pack_text(json_text(data, compact=True))
         if len(text) > MOST_BYTES:
-            raise BoardError(
-                f"rules {entry.game.rules.name}: {len(text):,} bytes on the page; allowed: "
+            raise BadInputError(
+                f"board: rules {entry.game.rules.name}: {len(text):,} bytes on the page; allowed: "
                 f"{MOST_BYTES:,}: lower goal or max_dice, or give fewer opponents"
             )
         packed.append({"title": entry.title, "packed": text})
@@ -124,7 +120,7 @@ def edition_data(
     """Collect all data of a game that its page has, as plain values for JSON.
 
     `title` is what the page calls the game, `tables` the opponents by name, `start` the scores that
-    games begin with. `BoardError` if the game is too large for a browser.
+    games begin with. `BadInputError` if the game is too large for a browser.
     """
     check_work(game)
     rules = game.rules
@@ -151,7 +147,7 @@ def edition_data(
 
 
 def check_work(game: Hog) -> None:
-    """Raise `BoardError` if backward induction in a browser would take too long or much memory.
+    """Raise `BadInputError` if backward induction in a browser would take too long or much memory.
 
     A way is an action with the dice that scores and memory make of it. A mode has the ways of one
     action at all scores, and sums up their outcomes once for each of its lanes: classes of memories
@@ -170,9 +166,9 @@ def check_work(game: Hog) -> None:
 
 
 def _require_at_most(game: Hog, count: int, limit: int, noun: str) -> None:
-    """Raise `BoardError` if a count of things, named by the noun, exceeds a limit."""
+    """Raise `BadInputError` if a count of things, named by the noun, exceeds a limit."""
     if count > limit:
-        raise BoardError(
+        raise BadInputError(
             f"rules {game.rules.name}: {count:,} {noun} to go through in a browser; "
             f"allowed: {limit:,}: lower goal or max_dice"
         )

@@ -31,10 +31,6 @@ _SCRIPTS: Final = (
 )
 
 
-class ReportError(BadInputError):
-    """A page that cannot be made; the message is one line."""
-
-
 class Entry(NamedTuple):
     """A strategy on the page."""
 
@@ -91,7 +87,7 @@ def make(game: Hog, runs: Sequence[Run], strategies: Sequence[Entry]) -> tuple[s
 
     The figures are "counters", value and bound of the best response to each strategy that has a
     budget; "entries", the names of all strategies; and "win_rates", of all against all. Raises
-    `ReportError` if plotly is not installed, or if the page would be too large.
+    `BadInputError` if plotly is not installed, or if the page would be too large.
     """
     version, script = _plotly()
     explored: dict[str, Explored] = {}
@@ -136,8 +132,8 @@ def make(game: Hog, runs: Sequence[Run], strategies: Sequence[Entry]) -> tuple[s
     )
     size = len(page.encode())
     if size > MOST_BYTES:
-        raise ReportError(
-            f"the page would have {size / 1e6:.1f} MB; allowed: {MOST_BYTES / 1e6:.0f}: "
+        raise BadInputError(
+            f"report: the page would have {size / 1e6:.1f} MB; allowed: {MOST_BYTES / 1e6:.0f}: "
             "give fewer runs, or --no-matrices"
         )
     counters = {
@@ -158,7 +154,8 @@ def _plotly() -> tuple[str, str]:
         from plotly import __version__
         from plotly.offline import get_plotlyjs
     except ImportError as error:
-        raise ReportError(not_installed("plotly", "the page", "'hogeq[report]'")) from error
+        missing = not_installed("plotly", "the page", "'hogeq[report]'")
+        raise BadInputError(f"report: {missing}") from error
     return __version__, get_plotlyjs()
 
 

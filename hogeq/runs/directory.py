@@ -174,8 +174,6 @@ def require_same_game(
     `name` is the game's name in the config. The rules of Hog are part of the config, so that a game
     of Hog cannot change.
     """
-    from hogeq import Hog
-
     if isinstance(game, Hog):
         return
     game_before = manifest_before.get("game")

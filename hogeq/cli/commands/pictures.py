@@ -82,10 +82,7 @@ def board(
         names = _opponent_names(opponent_specs, strategies, page.ALWAYS)
         tables = page.opponents(hog, list(zip(names, strategies, strict=True)))
         games.append(page.Shown(hog, chosen.title, tables, chosen.scores))
-    try:
-        content = page.make(games).encode()
-    except page.BoardError as error:
-        raise BadInputError(f"board: {error}") from error
+    content = page.make(games).encode()
     write_whole(out, content)
     data = {
         "bytes": len(content),
@@ -209,11 +206,8 @@ def report(
         if effort_options:
             budget = Budget(**plain(config.measure.final_effort) | effort_options)
         entries = page.entries(game, loaded, tables, matrices=matrices, budget=budget)
-        try:
-            with computing(None, jobs):
-                content, figures_on_page = page.make(game, loaded, entries)
-        except page.ReportError as error:
-            raise BadInputError(f"report: {error}") from error
+        with computing(None, jobs):
+            content, figures_on_page = page.make(game, loaded, entries)
     write_whole(out, content)
     rows = [
         (name, *game.units.ends(ends["attack"], ends["bound"], are_one=False))
