@@ -12,7 +12,10 @@ from typing import Any
 from typer.testing import CliRunner
 
 from hogeq.cli import app
+from hogeq.cli.commands import GROUPS
 from hogeq.support.messages import digits
+
+COMMANDS = [command for group in GROUPS.values() for command in group]
 
 
 def ok(*arguments: str) -> str:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from hogeq.cli.commands import COMMANDS, name_of
-from tests.cli.calls import ask, hogeq, ok, refused
+from hogeq.cli.commands import name_of
+from tests.cli.calls import COMMANDS, ask, hogeq, ok, refused
 from tests.plugged import CONFIG, LAZY
 
 pytestmark = pytest.mark.usefixtures("registries")

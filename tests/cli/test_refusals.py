@@ -13,9 +13,9 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from hogeq.cli import Result, RulesName, StrategyName, app, main
-from hogeq.cli.commands import COMMANDS, GROUPS, name_of
+from hogeq.cli.commands import GROUPS, name_of
 from hogeq.cli.options import Output, option
-from tests.cli.calls import ok, refused
+from tests.cli.calls import COMMANDS, ok, refused
 
 # --- bad input ------------------------------------------------------------------------------------
 

@@ -13,9 +13,9 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from hogeq.cli import app
-from hogeq.cli.commands import COMMANDS, name_of
+from hogeq.cli.commands import name_of
 from hogeq.support import workers
-from tests.cli.calls import ok, said
+from tests.cli.calls import COMMANDS, ok, said
 
 SLOW = """
 import time

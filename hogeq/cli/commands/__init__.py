@@ -53,10 +53,6 @@ GROUPS: dict[str, dict[Callable[..., Any], str]] = {
 }
 """Commands as ``hogeq --help`` lists them, each with the words of an example."""
 
-COMMANDS: tuple[Callable[..., Any], ...] = tuple(
-    command for group in GROUPS.values() for command in group
-)
-
 
 def name_of(command: Callable[..., Any]) -> str:
     """Say how users write a command."""
