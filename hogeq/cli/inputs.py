@@ -101,7 +101,7 @@ class Chosen:
         spec = self.spec or _run_among(strategies, self.trust) or default_rules()
         name = GameName(spec)
         game = name.config.get("game")  # of a run of another game than Hog
-        how = name.how  # forgetting and teams of the run
+        how = name.how if game else {}  # forgetting and teams of the run
         if game and all(value in {None, how[key]} for key, value in self.how.items()):
             self._run = spec
             name.load_plugins(self.trust)
