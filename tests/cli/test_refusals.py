@@ -12,6 +12,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from hogeq import HogeqError
 from hogeq.cli import Result, RulesName, StrategyName, app, main
 from hogeq.cli.commands import GROUPS, name_of
 from hogeq.cli.options import Output, option
@@ -257,9 +258,10 @@ def test_every_command_has_an_example_that_it_takes(folder: Path, command: Any) 
         (KeyboardInterrupt(), 130, "hogeq: stopped\n"),
         (ValueError("deep\ninside"), 1, "hogeq: internal failure: ValueError: deep inside"),
         (MemoryError(), 1, "hogeq: internal failure: MemoryError"),
+        (HogeqError("goal: got 0"), 2, "hogeq: goal: got 0\n"),
     ],
 )
-def test_interruptions_and_failures_of_ours(
+def test_interruptions_refusals_and_failures_of_ours(
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
