@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 from typer.models import CommandFunctionType
 
+import hogeq
 from hogeq.cli import INTERRUPTED
 from hogeq.cli.command import Command
 from hogeq.cli.commands import GROUPS, name_of
@@ -118,9 +119,7 @@ def _top(
 ) -> None:
     # Called before every command, and alone if none is named. A docstring would become the help.
     if version:
-        from hogeq import __version__
-
-        typer.echo(__version__)
+        typer.echo(hogeq.__version__)
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

@@ -13,7 +13,7 @@ from typing import Any, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from hogeq import GameName
+import hogeq
 from hogeq.cli import leave_the_prompt, options
 from hogeq.cli.inputs import Chosen, check_output, plugins_given
 from hogeq.cli.options import (
@@ -273,8 +273,8 @@ def name_of_tree_game(values: Mapping[str, Any]) -> str | None:
     if game is None:
         paths = map(Path, texts(values.values() if rules is None else [rules]))
         # Only runs of other games have a "game" in their config.
-        game = next((str(path) for path in paths if GameName(path).config.get("game")), None)
-    return None if game is None or GameName(game).is_hog else game
+        game = next((str(path) for path in paths if hogeq.GameName(path).config.get("game")), None)
+    return None if game is None or hogeq.GameName(game).is_hog else game
 
 
 def _without_program_signs(about: str) -> str:

@@ -7,15 +7,12 @@ import warnings
 from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hogeq import ALIASES, GameName, Rules
+import hogeq
 from hogeq.cli.shell import refusing, warn
 from hogeq.support.messages import BadInputError, one_line, printable, shown
 from hogeq.support.teams import teams_text, title_of
-
-if TYPE_CHECKING:
-    from hogeq import Game, Hog, Strategy
 
 DEFAULT = "fa25"
 VARIABLE = "HOGEQ_RULES"
@@ -32,8 +29,8 @@ plugins_given: ContextVar[Sequence[Path]] = ContextVar("plugins_given", default=
 class Chosen:
     """The game that a user chooses: by --rules, --game, a run among strategies, or by default."""
 
-    game: "Game"
-    hog_game: "Hog"  # the same, of Hog
+    game: "hogeq.Game"
+    hog_game: "hogeq.Hog"  # the same, of Hog
 
     def __init__(
         self,
@@ -56,7 +53,7 @@ class Chosen:
         self.trust = trust
         self.hog_alone = ""  # why games other than Hog are refused, if they are
         self.how = {"forget": forget, "teams": teams and teams_text(teams)}
-        self._rules: Rules | None = None  # of Hog, once settled
+        self._rules: hogeq.Rules | None = None  # of Hog, once settled
         self._run = ""  # the run of another game that names it, if one does
         self.scores = (0, 0)  # at the start of a game
 
@@ -71,7 +68,7 @@ class Chosen:
         return chosen
 
     @classmethod
-    def of(cls, rules: Rules, trust: bool = False) -> "Chosen":
+    def of(cls, rules: hogeq.Rules, trust: bool = False) -> "Chosen":
         """Choose rules that have been read already, such as those of a file."""
         chosen = cls(rules.name, trust=trust)
         chosen._rules = rules
@@ -79,9 +76,9 @@ class Chosen:
         return chosen
 
     @property
-    def rules(self) -> Rules:
+    def rules(self) -> hogeq.Rules:
         """The rules of a game of Hog."""
-        return self._rules or Rules()
+        return self._rules or hogeq.Rules()
 
     def command(self, *words: object) -> str:
         """Write a command of hogeq that a user may type, with the plugins of this call."""
@@ -89,7 +86,9 @@ class Chosen:
         trust = ["--trust"] if plugins and "--trust" not in words else []
         return shlex.join(map(str, ["hogeq", *words, *plugins, *trust]))
 
-    def choose(self, strategies: Iterable[str | None] = (), *, own_goals: bool = False) -> Rules:
+    def choose(
+        self, strategies: Iterable[str | None] = (), *, own_goals: bool = False
+    ) -> hogeq.Rules:
         """Settle which game is meant, and return the rules of Hog, or the default ones of another.
 
         The game is that of --rules or --game, otherwise that of a run among the strategies,
@@ -99,13 +98,13 @@ class Chosen:
         if self._rules is not None or self._run:  # settled by an earlier call
             return self.rules
         spec = self.spec or _run_among(strategies, self.trust) or default_rules()
-        name = GameName(spec)
+        name = hogeq.GameName(spec)
         game = name.config.get("game")  # of a run of another game than Hog
         how = name.how if game else {}  # forgetting and teams of the run
         if game and all(value in {None, how[key]} for key, value in self.how.items()):
             self._run = spec
             name.load_plugins(self.trust)
-            name = GameName(game)
+            name = hogeq.GameName(game)
             self.how = how
         self.spec = spec = name.text
         self.is_hog = not (game or self.is_any) or name.is_hog
@@ -125,7 +124,7 @@ class Chosen:
         own_goals: bool = False,
         at: tuple[int, int] | None = None,
         start: str | None = None,
-    ) -> "Game":
+    ) -> "hogeq.Game":
         """Settle the game, check all names, and build the game.
 
         Names and scores are checked before slow libraries are imported.
@@ -156,45 +155,37 @@ class Chosen:
             self.hog_game.prepare(*parts, strategies=names)
             return self.game
         with refusing():
-            from hogeq import Game
-
-            self.game = Game(self._run or self.spec, **self.how, trust=self.trust)
+            self.game = hogeq.Game(self._run or self.spec, **self.how, trust=self.trust)
         return self.game
 
-    def load_hog(self, *parts: str, **more: Any) -> "Hog":
+    def load_hog(self, *parts: str, **more: Any) -> "hogeq.Hog":
         """Settle and build a game of Hog, with the arguments of `load`."""
         self.load(*parts, **more)
         return self.hog_game
 
     def require_names(self, strategies: Sequence[str]) -> None:
         """Raise `BadInputError` for an unknown strategy, or an unknown game other than Hog."""
-        if self.is_hog and not strategies:
-            return  # before the import, which takes time
-        from hogeq import Game
-
         for name in strategies:
-            game = GameName(name).config.get("game")
+            game = hogeq.GameName(name).config.get("game")
             if self.is_hog and game:
                 line = f"{name}: plays {one_line(game)}; allowed with --rules: runs of Hog"
                 raise BadInputError(line)
             is_pattern = bool(set("*?[") & set(name))
             if not (self.is_hog and is_pattern):  # the files of a pattern are not looked into
-                Game.require_strategy(name, hog=self.is_hog)
+                hogeq.Game.require_strategy(name, hog=self.is_hog)
         if not self.is_hog:
-            Game.require(self._run or str(self.spec))
+            hogeq.Game.require(self._run or str(self.spec))
 
     def _build_hog(self) -> None:
         """Build the game of the rules."""
         check_numba()
-        from hogeq import Hog
-
         with refusing():
-            self.game = self.hog_game = Hog(self.rules, trust=self.trust)
+            self.game = self.hog_game = hogeq.Hog(self.rules, trust=self.trust)
 
     @property
     def name(self) -> str:
         """Name of the rules in JSON: the semester that was asked for."""
-        return self.spec if self.spec and self.spec in ALIASES else self.rules.name
+        return self.spec if self.spec and self.spec in hogeq.ALIASES else self.rules.name
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -215,7 +206,7 @@ class Chosen:
         """Lines about games that never end, if there are any."""
         return ["", ENDLESS] if self.hog_game.can_be_endless else []
 
-    def table(self, spec: str) -> "Strategy":
+    def table(self, spec: str) -> "hogeq.Strategy":
         """Matrix or policy from a built-in's name or a file; a mixture is refused."""
         from hogeq.contest.folders import is_builtin
 
@@ -244,7 +235,7 @@ def _run_among(strategies: Iterable[str | None], trust: bool) -> str | None:
     """
     run_of: dict[object, str] = {}  # by rules of Hog, or by name and settings of another game
     for name in strategies:
-        game_name = GameName(name)
+        game_name = hogeq.GameName(name)
         if name and game_name.is_run:
             game = game_name.config.get("game")
             other_game = game and (game, *game_name.how.values())

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 
+import hogeq
 from hogeq.support.messages import BadInputError, unreadable
 from hogeq.support.parameters import MOST_JOBS
 
@@ -113,16 +114,14 @@ HOG_ALONE: Final[dict[str, str]] = {
 
 def _editions(incomplete: str) -> list[str]:
     """Complete the name of an edition in a shell."""
-    from hogeq import ALIASES, EDITIONS
-
-    return [name for name in (*EDITIONS, *ALIASES) if name.startswith(incomplete.lower())]
+    return [
+        name for name in (*hogeq.EDITIONS, *hogeq.ALIASES) if name.startswith(incomplete.lower())
+    ]
 
 
 def _strategies(incomplete: str) -> list[str]:
     """Complete the name of a strategy in a shell."""
-    from hogeq import BASELINES
-
-    return [name for name in BASELINES if name.startswith(incomplete)]
+    return [name for name in hogeq.BASELINES if name.startswith(incomplete)]
 
 
 OPTIMAL: Final = ("optimal", "memory")

@@ -12,12 +12,12 @@ import shutil
 import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq import Hog
+from hogeq import Game, Hog
 from hogeq.runs.files import (
     CHECKPOINT,
     CONFIG,
@@ -43,9 +43,6 @@ from hogeq.support.archives import open_archive
 from hogeq.support.messages import BadInputError
 from hogeq.support.parameters import plain
 from hogeq.support.plugins import Plugin
-
-if TYPE_CHECKING:
-    from hogeq import Game
 
 MAX_CHECKPOINT: Final = 1 << 36  # bytes of the largest file read: more than a machine's memory
 _STATE_PREFIX: Final = "state."  # of the names of the solver's arrays in a checkpoint
@@ -167,7 +164,7 @@ def require_same(
 
 
 def require_same_game(
-    directory: Path, manifest_before: Mapping[str, Any], name: str, game: "Game"
+    directory: Path, manifest_before: Mapping[str, Any], name: str, game: Game
 ) -> None:
     """Raise `ResultsError` if a game has changed since the manifest of a run was written.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field, InstanceOf, WithJsonSchema
 
-from hogeq import WIN_RATES, Measurement, Units
+import hogeq
 from hogeq.runs.files import (
     CHECKPOINT,
     CONFIG,
@@ -35,7 +35,6 @@ from hogeq.support.plugins import load_named
 from hogeq.support.yaml import ConfigError, read_yaml
 
 if TYPE_CHECKING:
-    from hogeq import Game, Strategy
     from hogeq.runs.config import Config
 
 _MAX_KEY_LENGTH: Final = 200  # of a config's keys by path; they are written out for every value
@@ -66,8 +65,8 @@ class RunRecord:
     version: str | None = None
     commit: str | None = None
     config: dict[str, Any] = Field(default_factory=dict, repr=False)
-    units: Annotated[InstanceOf[Units], WithJsonSchema({})] = Field(
-        default_factory=lambda: WIN_RATES, repr=False
+    units: Annotated[InstanceOf[hogeq.Units], WithJsonSchema({})] = Field(
+        default_factory=lambda: hogeq.WIN_RATES, repr=False
     )
 
     def to_json(self) -> dict[str, Any]:
@@ -148,7 +147,7 @@ def _record(path: Path, manifest: Mapping[str, Any], config: dict[str, Any]) -> 
         status = CUT_OFF
     units = units_in(manifest)
     nash_conv = None
-    if units is not WIN_RATES and isinstance(figures["attack"], float | int):
+    if units is not hogeq.WIN_RATES and isinstance(figures["attack"], float | int):
         nash_conv = 2.0 * units.beyond(figures["attack"], figures["attack"])[0]
     rules = config.get("rules.name", config.get("rules.edition", config.get("rules")))
     return RunRecord(
@@ -224,7 +223,7 @@ def table_of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], left: in
     return Table(cells, ["run" if title == "path" else title for title in titles], left)
 
 
-def _cell_text(value: object, column: str, units: Units) -> str:
+def _cell_text(value: object, column: str, units: hogeq.Units) -> str:
     """Write the value of a column: of a field of `RunRecord`, or of a config key."""
     if value is None:
         return "-"
@@ -283,33 +282,31 @@ class Run:
     name: str  # of its config
     folder: Path
     config: "Config"
-    game_now: "Game"  # may have changed since
+    game_now: "hogeq.Game"  # may have changed since
     metrics: list[Metrics]  # the lines of `metrics.csv`; none if that is missing
-    policy: "Strategy"  # the solver's
-    matrix: "Strategy"  # made of the policy
+    policy: "hogeq.Strategy"  # the solver's
+    matrix: "hogeq.Strategy"  # made of the policy
     manifest: dict[str, Any]  # figures, versions, times; empty if `manifest.json` is missing
-    mixture: "Strategy | None" = None  # of solvers that look for one
+    mixture: "hogeq.Strategy | None" = None  # of solvers that look for one
 
     @property
-    def game(self) -> "Game":
+    def game(self) -> "hogeq.Game":
         """Game of the run, refused if its file has changed since."""
-        from hogeq import GameName, Hog
-
-        if not isinstance(self.game_now, Hog):
-            GameName(self.folder).require_unchanged(self.game_now.rows.digest())
+        if not isinstance(self.game_now, hogeq.Hog):
+            hogeq.GameName(self.folder).require_unchanged(self.game_now.rows.digest())
         return self.game_now
 
     @property
-    def units(self) -> Units:
+    def units(self) -> hogeq.Units:
         """Units of its figures."""
         return units_in(self.manifest) if self.manifest else self.game_now.units
 
     @property
-    def curve(self) -> tuple[Measurement, ...]:
+    def curve(self) -> tuple[hogeq.Measurement, ...]:
         """Exploitability of the average policy at the measurements of the run."""
         beyond = self.units.beyond
         return tuple(
-            Measurement(row.iteration, row.seconds, *beyond(row.attack, row.bound))
+            hogeq.Measurement(row.iteration, row.seconds, *beyond(row.attack, row.bound))
             for row in self.metrics
         )
 
@@ -346,7 +343,6 @@ def load_run(folder: str | os.PathLike[str], trust: bool = False) -> Run:
     >>> run.policy.kind, run.metrics[-1].iteration
     ('policy', 3)
     """
-    from hogeq import Game
     from hogeq.runs.config import config_from
 
     path = Path(folder)
@@ -359,7 +355,7 @@ def load_run(folder: str | os.PathLike[str], trust: bool = False) -> Run:
     tree, source = _config_in(path, manifest)
     load_named(tree, path, source, trust)
     config = config_from(tree, source)
-    game = Game(config.game or config.rules, **config.how)
+    game = hogeq.Game(config.game or config.rules, **config.how)
     return Run(
         name=config.name,
         folder=path,
@@ -373,11 +369,9 @@ def load_run(folder: str | os.PathLike[str], trust: bool = False) -> Run:
     )
 
 
-def _game_identity(game: "Game") -> object:
+def _game_identity(game: "hogeq.Game") -> object:
     """Value that is equal for two games if they are the same apart from their names."""
-    from hogeq import Hog
-
-    if isinstance(game, Hog):
+    if isinstance(game, hogeq.Hog):
         return dataclasses.replace(game.rules, name="any")
     return game.rows.digest()
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from hogeq import EDITIONS
+import hogeq
 from hogeq.cli.inputs import Chosen, default_rules
 from hogeq.cli.options import TEXT, Editions, Jobs, Trust, When, argument, option
 from hogeq.cli.shell import Result
@@ -30,17 +30,16 @@ def rules_(
     """
     if dice and name is None:
         raise BadInputError("--dice: allowed for one game: hogeq rules fa25 --dice")
-    from hogeq import rule_facts, rule_parts
     from hogeq.cli.listing import describe_rules, list_editions, list_rule_keys, mean_points
 
     chosen = Chosen.hog(name, trust)
-    rules_by_name = EDITIONS
+    rules_by_name = hogeq.EDITIONS
     if name is not None:
         chosen_rules = chosen.choose(own_goals=True)  # which learns the name
         rules_by_name = {chosen.name: chosen_rules}
     data = {
-        "editions": {edition: rule_facts(rules) for edition, rules in rules_by_name.items()},
-        "parts": {key: list(parts) for key, parts in rule_parts().items()},
+        "editions": {edition: hogeq.rule_facts(rules) for edition, rules in rules_by_name.items()},
+        "parts": {key: list(parts) for key, parts in hogeq.rule_parts().items()},
     }
     if parts:
         return Result(data, list_rule_keys())
@@ -56,9 +55,7 @@ def rules_(
 
 def strategies() -> Result:
     """List the strategies that have a name."""
-    from hogeq import BASELINES
-
-    texts = {baseline.usage(name): baseline.text for name, baseline in BASELINES.items()}
+    texts = {baseline.usage(name): baseline.text for name, baseline in hogeq.BASELINES.items()}
     return Result({"strategies": texts}, [Table(list(texts.items()), left=2)])
 
 
@@ -75,10 +72,9 @@ def doctor(
     Exit status 1 if compiled kernels cannot be kept, so that every command would compile them.
     """
     games = {name: Chosen.hog(name, trust).load_hog() for name in editions or COMPILED}
-    from hogeq import compiled_code
     from hogeq.runs.installation import installation, rows
 
-    kept = compiled_code()
+    kept = hogeq.compiled_code()
     facts = installation(games, kept)
     return Result(facts, [Table(rows(facts, kept), left=2)], 0 if kept.is_writable else 1)
 

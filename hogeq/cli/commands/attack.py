@@ -1,9 +1,9 @@
 """Commands that attack a strategy or a field, and check certificates."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
-from hogeq import Budget
+import hogeq
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import (
     HOG_ALONE,
@@ -33,9 +33,6 @@ from hogeq.cli.options import (
 from hogeq.cli.shell import Result, computing, refusing
 from hogeq.support.messages import BadInputError, Table, Text, at_most, between, counted
 
-if TYPE_CHECKING:
-    from hogeq import Game, Response, Strategy
-
 
 def attack_(
     strategy: StrategyName,
@@ -49,9 +46,9 @@ def attack_(
         option("Draw the gains by position; of other games, the search.", "PNG"),
         PICTURE,
     ] = None,
-    starts: Starts = Budget.starts,
-    anneal_steps: AnnealSteps = Budget.anneal_steps,
-    kicks: Kicks = Budget.kicks,
+    starts: Starts = hogeq.Budget.starts,
+    anneal_steps: AnnealSteps = hogeq.Budget.anneal_steps,
+    kicks: Kicks = hogeq.Budget.kicks,
     until_saturated: Annotated[
         bool,
         option(
@@ -62,8 +59,8 @@ def attack_(
     ] = False,
     most_kicks: Annotated[
         int, option("Most kicks for each start.", group=SEARCH), beside("--until-saturated")
-    ] = Budget.most_kicks,
-    seed: Seed = Budget.seed,
+    ] = hogeq.Budget.most_kicks,
+    seed: Seed = hogeq.Budget.seed,
     seconds: Annotated[
         float | None,
         option("Time limit of search and proofs, but --certify. [none]", group=SEARCH, min=0),
@@ -104,7 +101,7 @@ def attack_(
     proof_kernels = [] if certify is None else ["certificates"]
     kernels = "search", "full memory", *proof_kernels
     game = chosen.load(*kernels, strategies=[strategy], own_goals=True)
-    budget = Budget(
+    budget = hogeq.Budget(
         starts=starts,
         anneal_steps=anneal_steps,
         kicks=kicks,
@@ -156,42 +153,38 @@ def attack_(
 
 
 def _best_response(
-    game: "Game", target: "Strategy", budget: Budget
-) -> "tuple[Response, dict[str, Any], list[tuple[str, str, str]]]":
+    game: "hogeq.Game", target: "hogeq.Strategy", budget: hogeq.Budget
+) -> "tuple[hogeq.Response, dict[str, Any], list[tuple[str, str, str]]]":
     """Find a best response; return it, its data for JSON, and the rows of its table.
 
     In a game of teams data and rows also have what each member gains by deviating alone.
     """
     # Hog has no tree, and need not wait for the import of the class.
-    if hasattr(game, "tree"):
-        from hogeq import TreeGame
-
-        if isinstance(game, TreeGame) and game.tree.sides is not None and target.kind != "mixture":
-            member_gains = game.nash_conv(target, budget)
-            response = member_gains.response
-            data = {**response.to_json(), **member_gains.to_json()}
-            return response, data, [*response.rows(), *member_gains.rows()]
+    is_tree = hasattr(game, "tree") and isinstance(game, hogeq.TreeGame)
+    if is_tree and game.tree.sides is not None and target.kind != "mixture":
+        member_gains = game.nash_conv(target, budget)
+        response = member_gains.response
+        data = {**response.to_json(), **member_gains.to_json()}
+        return response, data, [*response.rows(), *member_gains.rows()]
     response = game.attack(target, budget)
     return response, response.to_json(), response.rows()
 
 
-def _plot(chosen: Chosen, response: "Response", target: "Strategy", plot: Path) -> None:
+def _plot(chosen: Chosen, response: "hogeq.Response", target: "hogeq.Strategy", plot: Path) -> None:
     """Draw a response to a file: its gains by position, or, if not in Hog, its search."""
-    from hogeq import figures
-
     search = response.search
     if chosen.is_hog:
         game = chosen.hog_game
         gains = game.gains(response.strategy, target)
         dice_changes = gains.changes(response.matrix, game.rules.choices)
         title = f"counter to {target.name}, {chosen.title}"
-        figures.counter(dice_changes, gains.gains, gains.reach, plot, title)
+        hogeq.figures.counter(dice_changes, gains.gains, gains.reach, plot, title)
     elif search is None:
         raise BadInputError("--plot: allowed where a search is needed; one pass was enough here")
     else:
         curve = [(sweeps, response.units.value(rate)) for sweeps, rate in search.curve]
         title = f"search for a response to {target.name}, {chosen.title}"
-        figures.search_course(curve, response.bound, plot, title, response.units.figure)
+        hogeq.figures.search_course(curve, response.bound, plot, title, response.units.figure)
 
 
 def attack_field(
@@ -202,10 +195,10 @@ def attack_field(
         option("The mean win rate, or how many are beaten (above 0.500001)."),
     ] = "mean",
     out: Annotated[Path | None, option("Write the answer.", "FILE"), MATRIX] = None,
-    starts: Starts = Budget.starts,
-    anneal_steps: AnnealSteps = Budget.anneal_steps,
-    kicks: Kicks = Budget.kicks,
-    seed: Seed = Budget.seed,
+    starts: Starts = hogeq.Budget.starts,
+    anneal_steps: AnnealSteps = hogeq.Budget.anneal_steps,
+    kicks: Kicks = hogeq.Budget.kicks,
+    seed: Seed = hogeq.Budget.seed,
     jobs: Jobs = None,
     on: ComputeOn = None,
     trust: Trust = False,
@@ -214,7 +207,7 @@ def attack_field(
     chosen = Chosen.hog(rules_name, trust, HOG_ALONE["attack-field"])
     game = chosen.load_hog("search", strategies=strategies)
     rivals = [game.strategy(name) for name in strategies]
-    budget = Budget(starts=starts, anneal_steps=anneal_steps, kicks=kicks, seed=seed)
+    budget = hogeq.Budget(starts=starts, anneal_steps=anneal_steps, kicks=kicks, seed=seed)
     with computing(on, jobs):
         answer = game.answer_field(rivals, objective, budget)
     data = {**chosen.facts, "field": strategies, "objective": objective}
@@ -240,12 +233,10 @@ def certify(
     without the kernels that measure attacks. A certificate that says less than its steps prove, or
     another full-memory bound than the game has, is refused.
     """
-    from hogeq import Certificate, Rules
-
     with refusing():
-        certificate = Certificate.read(file)
+        certificate = hogeq.Certificate.read(file)
     upper = None
-    if isinstance(certificate.game, Rules):
+    if isinstance(certificate.game, hogeq.Rules):
         chosen = Chosen.of(certificate.game, trust)
         chosen.hog_game.prepare("certificates")
     else:

@@ -4,7 +4,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from hogeq import Budget
+import hogeq
 from hogeq.cli.options import RUN, SEARCH, argument, option
 from hogeq.cli.shell import Result, refusing
 from hogeq.support.messages import BadInputError, Table, refusal
@@ -32,7 +32,7 @@ def bench_games(
     ] = False,
     kicks: Annotated[
         int | None,
-        option(f"Kicks of the search, in Hog. [{Budget.kicks}]", group=SEARCH, min=0),
+        option(f"Kicks of the search, in Hog. [{hogeq.Budget.kicks}]", group=SEARCH, min=0),
         RUN,
     ] = None,
     seconds: Annotated[
@@ -69,7 +69,7 @@ def bench_games(
             raise BadInputError("--seconds: allowed for instances of game trees; --only chose none")
         return _solve_instances(
             list(entries.values()),
-            Budget.kicks if kicks is None else kicks,
+            hogeq.Budget.kicks if kicks is None else kicks,
             SECONDS if seconds is None else seconds,
         )
     if folder is None:

@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import hogeq
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import (
     HOG_ALONE,
@@ -18,9 +19,6 @@ from hogeq.cli.options import (
 from hogeq.cli.shell import Result, refusing
 from hogeq.support.files import write_whole
 from hogeq.support.messages import Text, duration, indented
-
-if TYPE_CHECKING:
-    from hogeq import Submission
 
 NOT_VALID = 2  # exit status
 
@@ -56,12 +54,11 @@ def check(
     """
     chosen = Chosen.hog(rules_name, trust, HOG_ALONE["check"])
     rules = chosen.choose()
-    from hogeq import Game
     from hogeq.contest.functions import PROJECT, Project, compare_functions, main_file
     from hogeq.contest.submission import as_one_file, contest_notes, inspect_submission, is_named
 
     if against is not None:
-        Game.require_strategy(against, hog=True)
+        hogeq.Game.require_strategy(against, hog=True)
     project_files = [PROJECT] if file.is_dir() else []
     if project_files:  # a project's folder: the file with the strategy
         file = main_file(file) or file
@@ -117,7 +114,7 @@ def check(
     return Result(data, [*verdict, *assessed_text(facts), *chosen.endless])
 
 
-def _fault_lines(submission: "Submission") -> list[str]:
+def _fault_lines(submission: "hogeq.Submission") -> list[str]:
     """List each kind of fault of a submission after an empty line, with the number of faults."""
     lines = []
     for fault in submission.faults:
@@ -126,7 +123,7 @@ def _fault_lines(submission: "Submission") -> list[str]:
     return lines
 
 
-def _validity_lines(submission: "Submission", title: str) -> list[str]:
+def _validity_lines(submission: "hogeq.Submission", title: str) -> list[str]:
     """Say that a submission is valid, and how long its code took."""
     name = f", by {submission.name}" if submission.name else ""
     lines = [f"valid for {title}{name}: {submission.size:,} bytes"]

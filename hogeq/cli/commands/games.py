@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import hogeq
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import (
     MATRIX_SUFFIXES,
@@ -225,8 +226,6 @@ def export_game(
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load()
-    from hogeq import Hog
-
     data: dict[str, Any] = chosen.facts
     if not chosen.is_hog:
         tree = game.tree
@@ -239,7 +238,7 @@ def export_game(
     rules = replace(
         full_rules, goal=goal or full_rules.goal, max_dice=max_dice or full_rules.max_dice
     )
-    smaller_game = Hog(rules)
+    smaller_game = hogeq.Hog(rules)
     sizes = smaller_game.tree_sizes()
     if not sizes.exact:
         raise BadInputError(

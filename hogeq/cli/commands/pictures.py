@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import hogeq
 from hogeq.cli.inputs import Chosen, default_rules
 from hogeq.cli.options import (
     OF_HOG,
@@ -31,7 +32,6 @@ from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, Table, Text, counted, one_line, printable
 
 if TYPE_CHECKING:
-    from hogeq import Hog, Strategy
     from hogeq.runs.index import Run
     from hogeq.support.aliases import Floats
 
@@ -95,7 +95,7 @@ def board(
 
 
 def _opponent_names(
-    specs: Sequence[str], strategies: Sequence["Strategy"], reserved: Sequence[str]
+    specs: Sequence[str], strategies: Sequence["hogeq.Strategy"], reserved: Sequence[str]
 ) -> list[str]:
     """Name the opponents of a page: short names where they are unique, otherwise their specs.
 
@@ -174,7 +174,6 @@ def report(
     --anneal-steps or --kicks all get the effort of the first run, so changed. Of games other than
     Hog: curves, the runs' own intervals, payoffs of all against all, and most probable actions.
     """
-    from hogeq import Budget, Hog
     from hogeq.pages import report as page
     from hogeq.runs.runner import KERNELS
     from hogeq.support.parameters import plain
@@ -186,7 +185,7 @@ def report(
     }
     game = loaded[0].game
     config = loaded[0].config
-    if not isinstance(game, Hog):
+    if not isinstance(game, hogeq.Hog):
         from hogeq.pages import tree_report
 
         if effort_options or not matrices:
@@ -204,7 +203,7 @@ def report(
         tables = [(name, chosen.table(name)) for name in against or ()]
         budget = None  # that of each run
         if effort_options:
-            budget = Budget(**plain(config.measure.final_effort) | effort_options)
+            budget = hogeq.Budget(**plain(config.measure.final_effort) | effort_options)
         entries = page.entries(game, loaded, tables, matrices=matrices, budget=budget)
         with computing(None, jobs):
             content, figures_on_page = page.make(game, loaded, entries)
@@ -258,27 +257,25 @@ def show(
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load(strategies=[strategy])
     shown = game.strategy(strategy).whole()
-    from hogeq import figures
-
     title = f"{strategy}, {chosen.title}"
     data = {**chosen.facts, "strategy": strategy, "kind": shown.kind}
     if not chosen.is_hog:
-        strategy_data, lines = figures.text.infosets(shown, game.rows)
+        strategy_data, lines = hogeq.figures.text.infosets(shown, game.rows)
         if shown.kind == "mixture" and hasattr(game, "tree"):
             title += ": each side draws a plan before the game"
-            strategy_data["plans"], lines = figures.text.plans_of_sides(shown, game.tree)
+            strategy_data["plans"], lines = hogeq.figures.text.plans_of_sides(shown, game.tree)
         return Result({**data, **strategy_data}, [title, "", *lines])
     game = chosen.hog_game
     heading = title
     if shown.kind == "mixture":
         spread = game.spread(shown)
-        strategy_data, lines = figures.text.components(shown, game.rules.choices, spread)
+        strategy_data, lines = hogeq.figures.text.components(shown, game.rules.choices, spread)
         num_components = len(shown.weights)
         noun = strategy_data["of"]  # matrices or policies
         heading += f", a mixture of {num_components} {noun}: one is drawn before a game"
         lines.insert(0, "")
     else:
-        strategy_data, lines = figures.text.positions(shown, game.rules.choices)
+        strategy_data, lines = hogeq.figures.text.positions(shown, game.rules.choices)
         if shown.kind == "policy":
             heading += ", most probable roll"
     data |= strategy_data
@@ -291,15 +288,15 @@ def show(
             entropies = (spread.total, spread.drawn)
             _draw_mixture(game, shown, spread.mean, entropies, out, title)
         elif shown.kind == "policy":
-            figures.policy(shown, out, title, game.reach(shown).sum(axis=2))
+            hogeq.figures.policy(shown, out, title, game.reach(shown).sum(axis=2))
         else:
-            figures.matrix(shown, out, title, game.rules.num_actions)
+            hogeq.figures.matrix(shown, out, title, game.rules.num_actions)
     return Result(data, [f"drawn to {out}"])
 
 
 def _draw_mixture(
-    game: "Hog",
-    mixture: "Strategy",
+    game: "hogeq.Hog",
+    mixture: "hogeq.Strategy",
     mean: "Floats",
     entropies: "tuple[Floats, Floats]",
     out: Path,
@@ -312,11 +309,9 @@ def _draw_mixture(
     """
     from numpy import array
 
-    from hogeq import figures
-
     choices = game.rules.choices
     component_actions = [game.strategy(component).likeliest for component in mixture.components]
-    figures.mixture(
+    hogeq.figures.mixture(
         mixture.weights,
         array(choices)[array(component_actions)],
         *entropies,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from hogeq import ALIASES
+import hogeq
 from hogeq.cli.inputs import ENDLESS, Chosen
 from hogeq.cli.options import (
     OF_HOG,
@@ -28,7 +28,6 @@ from hogeq.support.files import write_whole
 from hogeq.support.messages import one_line
 
 if TYPE_CHECKING:
-    from hogeq import Game
     from hogeq.contest.talk import Talk
 
 
@@ -121,7 +120,9 @@ def _converse(talk: "Talk", title: str, can_be_endless: bool) -> None:
     say(*talk.summary())
 
 
-def _play_tree(chosen: Chosen, game: "Game", engine: str, first: str, seed: int | None) -> Result:
+def _play_tree(
+    chosen: Chosen, game: "hogeq.Game", engine: str, first: str, seed: int | None
+) -> Result:
     """Play a game tree in the terminal, against an equilibrium or a strategy.
 
     `first` is "you" for the first seat, "engine" for the second, or "coin".
@@ -166,16 +167,14 @@ def _ask(choices: str) -> str | None:
 
 def _save(path: Path, talk: "Talk", chosen: Chosen) -> None:
     """Write the transcript of a game of Hog, if any turn was played."""
-    from hogeq import Transcript
-
     session = talk.session
     if not session.turns:
         say(f"no turn was played: {path} is not written")
         return
-    transcript = Transcript.of(
+    transcript = hogeq.Transcript.of(
         [None if turn.dice < 0 else turn.faces for turn in session.turns],
         talk.rules,
-        ("You", one_line(talk.engine, Transcript.LONGEST_NAME)),
+        ("You", one_line(talk.engine, hogeq.Transcript.LONGEST_NAME)),
         session.turns[0].before.mover,
         session.seed,
         chosen.name,
@@ -214,17 +213,15 @@ def review_(
     """
     required = Chosen.hog(rules_name, trust)
     required_rules = None if rules_name is None else required.choose(own_goals=True)
-    from hogeq import read_transcript
-
     with refusing():
-        game_record = read_transcript(transcript, required_rules, required.start(start))
+        game_record = hogeq.read_transcript(transcript, required_rules, required.start(start))
     chosen = Chosen.of(game_record.rules)
     chosen.hog_game.prepare("full memory")
     review = chosen.game.review(game_record)
     # The title is the name that the user gave, or the transcript's, which may be an alias.
     if rules_name:
         title = required.name
-    elif isinstance(game_record.rules_given, str) and game_record.rules_given in ALIASES:
+    elif isinstance(game_record.rules_given, str) and game_record.rules_given in hogeq.ALIASES:
         title = game_record.rules_given
     else:
         title = chosen.title

@@ -1,7 +1,8 @@
 """One position: every roll there (analyze), and the hidden memory (beliefs)."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import hogeq
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import (
     HOG_ALONE,
@@ -17,9 +18,6 @@ from hogeq.cli.options import (
 )
 from hogeq.cli.shell import Result
 from hogeq.support.messages import BadInputError, Text
-
-if TYPE_CHECKING:
-    from hogeq import Analysis, Hog, Memory
 
 DEFAULT_PAST = "ignore_memory"  # strategy whose play leads to a position, if S is optimal play
 
@@ -96,11 +94,11 @@ def analyze_(
 
 def _analyze_position(
     chosen: Chosen,
-    game: "Hog",
+    game: "hogeq.Hog",
     scores: tuple[int, int],
     strategy: str | None,
-    memory: "Memory | None",
-) -> tuple["Analysis", str | None]:
+    memory: "hogeq.Memory | None",
+) -> tuple["hogeq.Analysis", str | None]:
     """Value every roll at a position, and name the play whose belief about the memory is used.
 
     The values are of optimal play, or of `strategy` by both. The memory is the given one, or the
@@ -109,13 +107,11 @@ def _analyze_position(
     """
     import numpy as np
 
-    from hogeq import UnreachedError
-
     if strategy is not None or memory is not None or len(game.memories) == 1:
         table = None if strategy is None else chosen.table(strategy)
         try:
             return game.analyze(*scores, table, memory), None
-        except UnreachedError as error:
+        except hogeq.UnreachedError as error:
             raise BadInputError(f"strategy {strategy}: {error}") from error
     size = game.rules.size
     num_actions = game.rules.num_actions
@@ -123,7 +119,7 @@ def _analyze_position(
     for name, past in ((DEFAULT_PAST, DEFAULT_PAST), ("random", random_policy)):
         try:
             return game.analyze(*scores, past=past), name
-        except UnreachedError:
+        except hogeq.UnreachedError:
             continue
     raise BadInputError(
         f"--score {scores[0]} --opponent {scores[1]}: no play comes there; allowed: other scores, "
@@ -172,9 +168,7 @@ def beliefs(
         *belief.text(game.rules, own_strategy, other_strategy, (strategy, other_name), top),
     ]
     if plot is not None:
-        from hogeq import figures
-
         title = f"{chosen.title}, {score} points against {opponent}"
         panels = {"exact": game.by_memory_axes(belief.memory)}
-        figures.beliefs(panels, plot, *game.memory_axes, title)
+        hogeq.figures.beliefs(panels, plot, *game.memory_axes, title)
     return Result(data, text)

@@ -1,8 +1,9 @@
 """Strategy files: export, purify, and changes of a table: diff, improve."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import hogeq
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import (
     HOG_ALONE,
@@ -28,10 +29,6 @@ from hogeq.cli.options import (
 from hogeq.cli.shell import Result, computing
 from hogeq.support.messages import BadInputError, percent, player_name_fault
 from hogeq.support.progress import phase
-
-if TYPE_CHECKING:
-    from hogeq import Difference, Game, Hog, Strategy
-
 
 MISSING_NAME = "--player-name: {}, needed for a .py file: the entrant's name"  # missing or blank
 
@@ -81,7 +78,9 @@ def _check_player_name(name: str | None, source: str, out: Path) -> None:
         raise BadInputError(MISSING_NAME.format("missing" if name is None else "blank"))
 
 
-def _player_name_for(out: Path, name: str | None, source: str, strategy: "Strategy") -> str | None:
+def _player_name_for(
+    out: Path, name: str | None, source: str, strategy: "hogeq.Strategy"
+) -> str | None:
     """Choose the player's name for a .py file: `name`, or that of the strategy that was read.
 
     None if `out` is no .py file. A strategy without a name of a player is called by its `source`.
@@ -93,7 +92,9 @@ def _player_name_for(out: Path, name: str | None, source: str, strategy: "Strate
     return strategy.name
 
 
-def _strategy_to_write(game: "Game", name: str, out: Path, part: int | None) -> "Strategy":
+def _strategy_to_write(
+    game: "hogeq.Game", name: str, out: Path, part: int | None
+) -> "hogeq.Strategy":
     """Read the strategy to write, or of a mixture the component number `part`, from 1.
 
     Raises `BadInputError` if the format of `out` cannot hold it.
@@ -153,14 +154,15 @@ def purify_(
     the result is.
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
-    from hogeq import PURIFIERS
     from hogeq.runs.config import apply_overrides, purify_from
     from hogeq.runs.directory import saved_rounds
     from hogeq.support.messages import refusal
     from hogeq.support.parameters import ParameterError, plain
 
-    if method not in PURIFIERS:
-        raise BadInputError(refusal("--method", method, ", ".join(PURIFIERS), PURIFIERS))
+    if method not in hogeq.PURIFIERS:
+        raise BadInputError(
+            refusal("--method", method, ", ".join(hogeq.PURIFIERS), hogeq.PURIFIERS)
+        )
     try:
         settings = purify_from(apply_overrides({"method": method}, overrides or ()))
     except ParameterError as error:
@@ -216,11 +218,11 @@ def diff(
     if plot is not None:
         from numpy import array
 
-        from hogeq import figures
-
         choices = array(game.rules.choices)
         dice_gap = choices[second.array] - choices[first.array]
-        figures.counter(dice_gap, difference.gains, difference.reach, plot, chosen.title, (b, a))
+        hogeq.figures.counter(
+            dice_gap, difference.gains, difference.reach, plot, chosen.title, (b, a)
+        )
     return _difference_result(chosen, difference, a, b, list(rivals))
 
 
@@ -293,7 +295,7 @@ def _explain(chosen: Chosen, table: str, against: list[str] | None) -> Result:
     return Result(data, [title, *assessment.text(name)])
 
 
-def _load_rivals(game: "Hog", against: list[str] | None) -> "dict[str, Strategy]":
+def _load_rivals(game: "hogeq.Hog", against: list[str] | None) -> "dict[str, hogeq.Strategy]":
     """Read the opponents, by name: those of --against, by default the strongest built-in one."""
     from hogeq.contest.folders import named_entries
 
@@ -302,7 +304,7 @@ def _load_rivals(game: "Hog", against: list[str] | None) -> "dict[str, Strategy]
 
 
 def _difference_result(
-    chosen: Chosen, difference: "Difference", a: str, b: str, against: list[str]
+    chosen: Chosen, difference: "hogeq.Difference", a: str, b: str, against: list[str]
 ) -> Result:
     """Make the result of a command from the difference of the strategies named `a` and `b`."""
     data = {**chosen.facts, "a": a, "b": b, "against": against, **difference.to_json()}

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import hogeq
 from hogeq.cli.inputs import Chosen, check_output
 from hogeq.cli.options import (
     CODE,
@@ -35,7 +36,6 @@ from hogeq.support.files import json_text, write_whole
 from hogeq.support.messages import BadInputError, Table, Text
 
 if TYPE_CHECKING:
-    from hogeq import Hog, WinRate
     from hogeq.contest.entries import Entries
     from hogeq.contest.folders import Entrant
     from hogeq.contest.ranking import Ranking
@@ -85,21 +85,19 @@ def compare(
     return Result(data, [heading, "", Table(rows), *notes])
 
 
-def _has_full_memory_player(game: "Hog", a: str, b: str) -> bool:
+def _has_full_memory_player(game: "hogeq.Hog", a: str, b: str) -> bool:
     """Whether a player remembers something that the strategies of the game cannot."""
     return len(game.memories) > 1 and FULL_MEMORY in {a, b}
 
 
-def _win_rate(game: "Hog", a: str, b: str, start: tuple[int, int] | None) -> "WinRate":
+def _win_rate(game: "hogeq.Hog", a: str, b: str, start: tuple[int, int] | None) -> "hogeq.WinRate":
     """Win rate of a strategy against another, either of which may be optimal play with memory."""
-    from hogeq import WinRate
-
     if not _has_full_memory_player(game, a, b):
         return game.win_rate(a, b, start or (0, 0))
     if start is not None:
         raise BadInputError(f"--start: allowed without {FULL_MEMORY}")
     if a == b:  # each value is of the player who moves first
-        return WinRate.from_starts(game.tablebase().value, game.second.tablebase().value)
+        return hogeq.WinRate.from_starts(game.tablebase().value, game.second.tablebase().value)
     if a == FULL_MEMORY:
         return game.tablebase().against(game.second.strategy(b))
     return game.second.tablebase().against(game.strategy(a)).reversed()
@@ -259,9 +257,7 @@ def _write_public_files(
         rules = chosen.hog_game.rules
         write_whole(page, make_page(ranking, names, rules, chosen.title, title))
     if plot is not None:
-        from hogeq import figures
-
-        figures.win_rates(ranking.win_rates, names, plot, chosen.title)
+        hogeq.figures.win_rates(ranking.win_rates, names, plot, chosen.title)
 
 
 def _list_entrants(
@@ -278,7 +274,6 @@ def _list_entrants(
     are one folder or zip of submissions. `outputs` are never read as entries, a zip is unpacked in
     the folder `unpacked`, and `points` is the rule for grades.
     """
-    from hogeq import Game
     from hogeq.contest.folders import entrants, named_entries
     from hogeq.contest.handed_in import METADATA, is_zip
     from hogeq.contest.roster import Grades
@@ -301,7 +296,7 @@ def _list_entrants(
         return entrants(source, outputs), None
     grades = Grades(source, unpacked, roster, points)
     for rival in grades.rivals:
-        Game.require_strategy(rival, hog=True)
+        hogeq.Game.require_strategy(rival, hog=True)
     return grades.handed.entrants, grades
 
 
