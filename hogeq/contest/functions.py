@@ -15,11 +15,11 @@ from functools import cached_property, partial
 from itertools import islice, product
 from pathlib import Path, PurePath
 from random import Random
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from hogeq import Rules, Strategy
+import hogeq
 from hogeq.contest import probe
 from hogeq.support.channel import Cell, EntryOutput
 from hogeq.support.child import ERROR
@@ -27,9 +27,6 @@ from hogeq.support.files import json_text, read_whole
 from hogeq.support.kinds import SUBMISSION
 from hogeq.support.messages import EXACT, Text, loss, printable
 from hogeq.support.sandbox import Entry, run_entry
-
-if TYPE_CHECKING:
-    from hogeq import Hog
 
 PROJECT: Final = "hog.py"  # the file that holds the functions of a project
 SECONDS: Final = 4.5  # most that one function is given
@@ -125,7 +122,7 @@ class ComparedFunction(NamedTuple):
 # --- what the rules say ---------------------------------------------------------------------------
 
 
-def functions_of(rules: Rules) -> dict[str, RuleFunction]:
+def functions_of(rules: hogeq.Rules) -> dict[str, RuleFunction]:
     """Make the functions of a semester's project by name, each after those that it may call.
 
     Each computes the value that the rules give to a call.
@@ -159,17 +156,17 @@ def _count_factors(number: int) -> int:
     return sum(number % divisor == 0 for divisor in range(1, number + 1))
 
 
-def _points(rules: Rules, call: Call) -> int:
+def _points(rules: hogeq.Rules, call: Call) -> int:
     """Return the points of a turn."""
     return rules.points(call.faces if call.dice else (), call.own, call.other)
 
 
-def _score_after(rules: Rules, call: Call) -> int:
+def _score_after(rules: hogeq.Rules, call: Call) -> int:
     """Return the own score after a turn, with the rule on where it lands."""
     return rules.landed(call.own + _points(rules, call), call.other)
 
 
-def _value_of_part(rules: Rules, field: str, gives_gain: int, call: Call) -> int:
+def _value_of_part(rules: hogeq.Rules, field: str, gives_gain: int, call: Call) -> int:
     """Return what a part of the rules makes of two scores.
 
     With `gives_gain` 1 instead of 0 it is the gain: the own score is subtracted.
@@ -177,7 +174,7 @@ def _value_of_part(rules: Rules, field: str, gives_gain: int, call: Call) -> int
     return rules.part(field, call.own, call.other) - gives_gain * call.own
 
 
-def _calls(rule: RuleFunction, parameters: Sequence[str], rules: Rules) -> Iterator[Call]:
+def _calls(rule: RuleFunction, parameters: Sequence[str], rules: hogeq.Rules) -> Iterator[Call]:
     """Yield the calls of a function: no dice at all scores that it takes, then rolls at one.
 
     `parameters` are the fields of a `Call` that it takes; others are 0.
@@ -205,7 +202,7 @@ def _rolls(dice: int, sides: int) -> Iterable[Sequence[int]]:
     return [[random.randint(lowest, sides) for _ in range(dice)] for lowest in lowest_faces]
 
 
-def _value_table(rule: RuleFunction, parameters: Sequence[str], rules: Rules) -> Any:
+def _value_table(rule: RuleFunction, parameters: Sequence[str], rules: hogeq.Rules) -> Any:
     """Tabulate the values of a function: nested lists, a level for each parameter but faces.
 
     Scores go beyond the goals; the number of dice is 0.
@@ -225,7 +222,7 @@ def _value_table(rule: RuleFunction, parameters: Sequence[str], rules: Rules) ->
 class Project:
     """The files that the main file of a project needs, read through no link; their functions."""
 
-    def __init__(self, game: "Hog", main: Path, more: Sequence[str] = ()) -> None:
+    def __init__(self, game: "hogeq.Hog", main: Path, more: Sequence[str] = ()) -> None:
         """Read `main`, the files `more` of its folder, and all that they import from there."""
         self.game = game
         self.rule_functions = functions_of(game.rules)
@@ -326,7 +323,7 @@ class Comparison(NamedTuple):
 
     functions: list[ComparedFunction]
     failed: list[str]  # why files could not be asked, a line each
-    exact: Strategy | None  # table of a final_strategy that samples, by exact means
+    exact: hogeq.Strategy | None  # table of a final_strategy that samples, by exact means
 
     def text(self) -> Text:
         """List the functions that differ, each with how and at what cost, then the right ones."""
@@ -338,7 +335,7 @@ class Comparison(NamedTuple):
 
 
 def compare_functions(
-    project: Project, table: Strategy | None, against: Strategy, *, samples: bool
+    project: Project, table: hogeq.Strategy | None, against: hogeq.Strategy, *, samples: bool
 ) -> Comparison:
     """Compare the functions of a project with the rules, and measure what those that differ cost.
 
@@ -433,7 +430,7 @@ def _fault_line(output: EntryOutput) -> str:
     return output.fault[1] if output.fault else ""
 
 
-def _win_rate(game: "Hog", table: Strategy, against: Strategy) -> float:
+def _win_rate(game: "hogeq.Hog", table: hogeq.Strategy, against: hogeq.Strategy) -> float:
     """Return the win rate; games that never end are half wins."""
     return float(game.round_robin([table, against])[0, 1])
 
@@ -462,7 +459,7 @@ def _call_text(function: ProjectFunction, call: Call) -> str:
     return f"{function.name}({arguments}){dice}"
 
 
-def _exact_means(rules: Rules) -> dict[str, list[float]]:
+def _exact_means(rules: hogeq.Rules) -> dict[str, list[float]]:
     """Compute the mean points of 0, 1, ... dice, by the names of the course's dice."""
     sides_by_name = {"six_sided": rules.sides, "four_sided": 4}
     return {
@@ -471,7 +468,7 @@ def _exact_means(rules: Rules) -> dict[str, list[float]]:
     }
 
 
-def _ask_for_table(project: Project, values: Any, means: Any) -> Strategy | None:
+def _ask_for_table(project: Project, values: Any, means: Any) -> hogeq.Strategy | None:
     """Ask final_strategy for its table; None if an answer is no number of dice.
 
     `values` are tables that stand in for functions, by name; `means` stand in for sampled rolls.
