@@ -197,7 +197,7 @@ class Command(TyperCommand):
                 settings = [values.get(name) for name in ("game_name", "forget", "teams")]
                 chosen = Chosen(rules, *settings, trust=values["trust"])
             else:
-                chosen = Chosen.hog(rules, values["trust"], HOG_ALONE.get(str(self.name), ""))
+                chosen = Chosen.hog(rules, values["trust"], str(self.name))
             chosen.choose(strategies, own_goals=True)
             chosen.require_names(strategies)
 

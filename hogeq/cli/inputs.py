@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import hogeq
+from hogeq.cli.options import HOG_ALONE
 from hogeq.cli.shell import refusing, warn
 from hogeq.support.messages import BadInputError, one_line, printable, shown
 from hogeq.support.teams import teams_text, title_of
@@ -58,13 +59,13 @@ class Chosen:
         self.scores = (0, 0)  # at the start of a game
 
     @classmethod
-    def hog(cls, rules: str | None, trust: bool = False, why: str = "") -> "Chosen":
-        """Choose a game that has to be of Hog; `why` is the reason in a refusal of others.
+    def hog(cls, rules: str | None, trust: bool = False, command: str = "") -> "Chosen":
+        """Choose a game that has to be of Hog; a refusal of others has the reason of the command.
 
-        Reasons of hogeq's own commands are in `hogeq.cli.options.HOG_ALONE`.
+        Reasons are in `HOG_ALONE`, by the names of commands.
         """
         chosen = cls(rules, trust=trust)
-        chosen.hog_alone = why or "the command is of Hog"
+        chosen.hog_alone = HOG_ALONE.get(command, "the command is of Hog")
         return chosen
 
     @classmethod

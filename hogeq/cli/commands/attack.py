@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 import hogeq
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import (
-    HOG_ALONE,
     MATRIX,
     PICTURE,
     PROOF,
@@ -204,7 +203,7 @@ def attack_field(
     trust: Trust = False,
 ) -> Result:
     """Find the matrix that wins most from several rivals."""
-    chosen = Chosen.hog(rules_name, trust, HOG_ALONE["attack-field"])
+    chosen = Chosen.hog(rules_name, trust, "attack-field")
     game = chosen.load_hog("search", strategies=strategies)
     rivals = [game.strategy(name) for name in strategies]
     budget = hogeq.Budget(starts=starts, anneal_steps=anneal_steps, kicks=kicks, seed=seed)

@@ -7,7 +7,6 @@ from typing import Annotated
 import hogeq
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import (
-    HOG_ALONE,
     PAGE,
     RulesName,
     TimeLimit,
@@ -52,7 +51,7 @@ def check(
     JSON: the keys of `hogeq.contest.assessment.facts_of`, attempts (at forbidden things, in the
     file's own words), and functions (function, file, calls, differ, kind, first, cost, told).
     """
-    chosen = Chosen.hog(rules_name, trust, HOG_ALONE["check"])
+    chosen = Chosen.hog(rules_name, trust, "check")
     rules = chosen.choose()
     from hogeq.contest.functions import PROJECT, Project, compare_functions, main_file
     from hogeq.contest.submission import as_one_file, contest_notes, inspect_submission, is_named

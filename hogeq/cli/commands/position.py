@@ -5,7 +5,6 @@ from typing import Annotated, Any
 import hogeq
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import (
-    HOG_ALONE,
     MEMORY,
     TEXT,
     Opponent,
@@ -51,7 +50,7 @@ def analyze_(
 
     With a goal for each player, the player to move has the first: goal: [50, 65].
     """
-    chosen = Chosen.hog(rules_name, trust, HOG_ALONE["analyze"])
+    chosen = Chosen.hog(rules_name, trust, "analyze")
     kernels = "values", "hidden states"
     strategies = [strategy or DEFAULT_PAST]
     game = chosen.load_hog(*kernels, strategies=strategies, own_goals=True, at=(score, opponent))
@@ -141,7 +140,7 @@ def beliefs(
 
     Of a mixture also the probability that each component is played.
     """
-    chosen = Chosen.hog(rules_name, trust, HOG_ALONE["beliefs"])
+    chosen = Chosen.hog(rules_name, trust, "beliefs")
     kernels = "reach", "full memory", "hidden states"
     game = chosen.load_hog(*kernels, strategies=[strategy, against], at=(score, opponent))
     own_strategy = game.strategy(strategy)

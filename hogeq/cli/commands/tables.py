@@ -6,7 +6,6 @@ from typing import Annotated
 import hogeq
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import (
-    HOG_ALONE,
     MATRIX,
     OF_HOG,
     PICTURE,
@@ -50,7 +49,7 @@ def export(
     A .py file is for a contest, self-contained; the others are .csv and .txt
     tables, .json, and numpy's .npy and .npz, which alone can hold a policy; .npz alone a mixture.
     """
-    chosen = Chosen.hog(rules_name, trust, HOG_ALONE["export"])
+    chosen = Chosen.hog(rules_name, trust, "export")
     _check_player_name(player_name, strategy, out)
     game = chosen.load(strategies=[strategy])
     written = _strategy_to_write(game, strategy, out, part)
@@ -249,7 +248,7 @@ def improve(
     JSON: that of diff, from TABLE to the table written, and out; with --explain, why: the keys of
     check from win_rate on.
     """
-    chosen = Chosen.hog(rules_name, trust, HOG_ALONE["improve"])
+    chosen = Chosen.hog(rules_name, trust, "improve")
     if out is None:
         if not explain or (cells, seconds, player_name) != (None, None, None):
             raise BadInputError("--out: missing; allowed without it: --explain alone")

@@ -11,7 +11,6 @@ from hogeq.cli.options import (
     CODE,
     ENTRIES,
     FOLDER,
-    HOG_ALONE,
     PAGE,
     AnyRulesName,
     ComputeOn,
@@ -188,7 +187,7 @@ def tournament(
 
     JSON: rules, and the keys of `hogeq.contest.ranking.Ranking.to_json`.
     """
-    chosen = Chosen.hog(rules_name, trust, HOG_ALONE["tournament"])
+    chosen = Chosen.hog(rules_name, trust, "tournament")
     is_folder = out is not None and not out.suffix  # of the pages of a contest
     if not is_folder:
         check_output(out, (".csv", ".json"), reads=[*entries, *filter(None, [chosen.spec])])
