@@ -26,8 +26,10 @@ def inspect_submission(
     """
     submission = inspect(path, rules, trust=trust, time_limit=time_limit)
     kinds = {fault.kind for fault in submission.faults}
-    if submission.is_code and kinds <= _FAULTS_OF_RUNNING_CODE:
-        name_faults = _name_faults(submission.name, contest_asks_name(rules))
+    needs_name = submission.name is not None or contest_asks_name(rules)
+    if submission.is_code and kinds <= _FAULTS_OF_RUNNING_CODE and needs_name:
+        line = _name_fault(submission.name)
+        name_faults = [Fault("name", 1, line)] if line else []
         submission = replace(submission, faults=(*name_faults, *submission.faults))
     if submission.strategy is not None and submission.strategy.kind != "matrix":
         submission.strategy.unmixed(printable(path))  # raises for a mixture
@@ -64,13 +66,9 @@ def contest_notes(submission: Submission) -> list[str]:
 
 def is_named(submission: Submission) -> bool:
     """Whether a file says a name of its player that a contest takes."""
-    return not _name_faults(submission.name, is_required=True)
+    return not _name_fault(submission.name)
 
 
-def _name_faults(name: str | None, is_required: bool) -> list[Fault]:
-    """List the fault of a player's name, if it has one; None is one if a name is required."""
-    if name is None:
-        line = "PLAYER_NAME is missing or no text"
-        return [Fault("name", 1, line)] if is_required else []
-    fault = player_name_fault(name)
-    return [Fault("name", 1, fault)] if fault else []
+def _name_fault(name: str | None) -> str:
+    """Explain why a contest refuses a player's name, or a file without one (None); else empty."""
+    return "PLAYER_NAME is missing or no text" if name is None else player_name_fault(name)
