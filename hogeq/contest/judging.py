@@ -161,11 +161,7 @@ class Judge(NamedTuple):
                 (copy / name).parent.mkdir(parents=True, exist_ok=True)
                 (copy / name).write_bytes(content)
                 files.append((name, content))
-
-            def without_folder(text: str) -> str:
-                text = text.replace(f"{copy}{os.sep}", "")
-                return text.replace(printable(f"{copy}{os.sep}"), "")
-
+            without_folder = partial(_without, f"{copy}{os.sep}")
             try:
                 submission = self._inspect(copy / path.name)
             except StrategyError as error:
@@ -206,6 +202,11 @@ class Judge(NamedTuple):
         limit = self.time_limit if path.suffix.lower() == ".py" else None
         hashes = [(str(name), hashlib.sha256(content).hexdigest()) for name, content in files]
         return hashlib.sha256(repr((path.name, hashes, limit)).encode()).hexdigest()
+
+
+def _without(folder: str, text: str) -> str:
+    """Leave out a folder in a text, as it is called and as messages print it."""
+    return text.replace(folder, "").replace(printable(folder), "")
 
 
 def refused(line: str) -> Submission:

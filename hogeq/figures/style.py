@@ -201,9 +201,6 @@ def number_log_axis(axis: "Axis", values: NDArray[Any], decades: float) -> None:
     """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, SymmetricalLogLocator
 
-    def plain(value: float, _position: int | None = None) -> str:
-        return f"{value:.10f}".rstrip("0").rstrip(".") if value < 1 else f"{value:g}"
-
     positive = values[np.isfinite(values) & (values > EXACT)]
     least = positive.min(initial=1.0)
     largest = positive.max(initial=1e-3)
@@ -218,14 +215,19 @@ def number_log_axis(axis: "Axis", values: NDArray[Any], decades: float) -> None:
         axis.set_major_locator(SymmetricalLogLocator(base=10.0, linthresh=least, subs=digits))
         upper_end = max(axis.get_view_interval())
         ticks = [0.0, *(tick for tick in axis.get_majorticklocs() if least <= tick <= upper_end)]
-        axis.set_ticks(ticks, labels=list(map(plain, ticks)))
+        axis.set_ticks(ticks, labels=list(map(_plain_number, ticks)))
     else:
         set_scale("log")
         low, high = axis.get_view_interval()
         set_limits(positive.min(initial=low), positive.max(initial=high))
         axis.set_major_locator(LogLocator(subs=digits))
-        axis.set_major_formatter(FuncFormatter(plain))
+        axis.set_major_formatter(FuncFormatter(_plain_number))
     axis.set_minor_formatter(NullFormatter())
+
+
+def _plain_number(value: float, _position: int | None = None) -> str:
+    """Write a number of an axis without an exponent; matplotlib passes the tick's position, too."""
+    return f"{value:.10f}".rstrip("0").rstrip(".") if value < 1 else f"{value:g}"
 
 
 # --- arrays and texts -----------------------------------------------------------------------------

@@ -143,27 +143,28 @@ def version_of(package: str) -> str | None:
 
 def _git(package: Path) -> dict[str, Any] | None:
     """Commit of the checkout that the package is in, and whether files differ; None if in none."""
-
-    def ask(*arguments: str) -> str:
-        return subprocess.run(  # noqa: S603 - fixed arguments
-            ["git", *arguments],  # noqa: S607 - whichever git the user has
-            cwd=package,
-            capture_output=True,
-            check=True,
-            text=True,
-            timeout=10,
-        ).stdout.strip()
-
     try:
         # Fails unless git tracks this file: an environment may lie in another project's checkout,
         # whose commit would be misleading.
-        ask("ls-files", "--error-unmatch", Path(__file__).name)
+        _ask_git(package, "ls-files", "--error-unmatch", Path(__file__).name)
         return {
-            "commit": ask("rev-parse", "HEAD"),
-            "dirty": bool(ask("status", "--porcelain", "--untracked-files=no")),
+            "commit": _ask_git(package, "rev-parse", "HEAD"),
+            "dirty": bool(_ask_git(package, "status", "--porcelain", "--untracked-files=no")),
         }
     except (OSError, subprocess.SubprocessError):
         return None
+
+
+def _ask_git(folder: Path, *arguments: str) -> str:
+    """Return what git answers in a folder."""
+    return subprocess.run(  # noqa: S603 - fixed arguments
+        ["git", *arguments],  # noqa: S607 - whichever git the user has
+        cwd=folder,
+        capture_output=True,
+        check=True,
+        text=True,
+        timeout=10,
+    ).stdout.strip()
 
 
 MAX_BYTES: Final = 1 << 20  # of the largest manifest read; a run writes some thousand
