@@ -3,11 +3,10 @@
 import contextlib
 import importlib.metadata
 import re
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
-from hogeq import CompiledCode, Hog, compiled_code, warmup
+from hogeq import CompiledCode, Hog
 from hogeq.runs.files import environment, version_of
 from hogeq.support.sandbox import isolation
 
@@ -72,20 +71,3 @@ def _vector_bits() -> int:
     features = binding.get_host_cpu_features()
     widths = {"avx512f": 512, "avx": 256, "sse2": 128, "neon": 128}  # the widest first
     return next((width for feature, width in widths.items() if features.get(feature)), 64)
-
-
-def compile_ahead(games: Sequence[Hog], jobs: int | None) -> dict[str, Any]:
-    """Compile the kernels of games by `jobs` processes, by default one for each core.
-
-    Returns the number that was compiled now, that of all in the cache, its folder, and the seconds.
-    """
-    start = time.monotonic()
-    num_before = compiled_code().kernels
-    warmup(games, jobs=jobs)
-    kept = compiled_code()
-    return {
-        "compiled": kept.kernels - num_before,
-        "kernels": kept.kernels,
-        "folder": kept.folder,
-        "seconds": time.monotonic() - start,
-    }

@@ -1,5 +1,6 @@
 """Commands that list rules and strategies, and look after the installation."""
 
+import time
 from typing import Annotated
 
 import hogeq
@@ -91,9 +92,13 @@ def warmup(
     """
     chosen = list(editions or COMPILED)
     games = [Chosen.hog(name, trust).load_hog() for name in chosen]
-    from hogeq.runs.installation import compile_ahead
-
-    done = compile_ahead(games, jobs)
-    compiled = f"{counted(done['compiled'], 'kernel')} compiled in {done['seconds']:.1f} s"
-    line = f"{compiled}, {done['kernels']} in {done['folder']}"
-    return Result({"rules": chosen, **done}, [line])
+    start = time.monotonic()
+    num_before = hogeq.compiled_code().kernels
+    hogeq.warmup(games, jobs=jobs)
+    kept = hogeq.compiled_code()
+    seconds = time.monotonic() - start
+    num_compiled = kept.kernels - num_before
+    data = {"rules": chosen, "compiled": num_compiled, "kernels": kept.kernels}
+    data |= {"folder": kept.folder, "seconds": seconds}
+    compiled = f"{counted(num_compiled, 'kernel')} compiled in {seconds:.1f} s"
+    return Result(data, [f"{compiled}, {kept.kernels} in {kept.folder}"])
