@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple
 
 from hogeq.model.protocol import Engine
 from hogeq.model.shared import shared_workspace
-from hogeq.search.ascent import ascend, climb, to_pure
+from hogeq.search.ascent import SearchContext, to_pure
 from hogeq.search.budget import Budget
 from hogeq.search.counter_search import ASCENT, CounterSearch, Excursion, MoveGain, SearchState
-from hogeq.search.moves import HOG_MOVES, MOVES, SearchContext, bandits
+from hogeq.search.moves import HOG_MOVES, MOVES, bandits
 from hogeq.search.units import WIN_RATES, Units, write_rate
 from hogeq.strategies.arrays import likeliest, one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
@@ -342,22 +342,22 @@ class AttackSearch:
             self.candidates.append(_Candidate(start, refining, state.rate))
             self.start_rates.append(state.rate)
             self.sweeps += state.sweeps
-        context = SearchContext.of(self.game, self.strategy)
+        context = SearchContext.of(self.game, self.strategy, deadline=self.deadline)
         policies = context.policies  # row 0 is the responder, which an ascent changes in place
         next_start = self.budget.starts
-        exact = shared_workspace(self.game, len(policies))
         if self.start_rates[0] < VALUE:
             policies[0] = self.strategy.mean
-            rate, sweeps = climb(self.game, policies, context.weights, self.deadline)
+            rate, sweeps = context.climb()
             if self.deadline.is_over:  # rows that the last sweep did not come to may be mixed
                 to_pure(policies[0])
+                exact = shared_workspace(self.game, len(policies))
                 rate = exact.win_rate(policies, weights=context.weights).win_rate
             self._add_candidate(next_start, policies[0], rate, sweeps)
         for start, matrix in enumerate(known, next_start + 1):
             if self.deadline.is_over:
                 break
             policies[0] = one_hot(matrix, self.game.num_actions)
-            rate, sweeps = ascend(exact, policies, weights=context.weights, deadline=self.deadline)
+            rate, sweeps = context.ascend(is_exact=True)
             self.known_rate = max(self.known_rate or 0.0, rate)
             self._add_candidate(start, policies[0], rate, sweeps)
         self._record_progress()

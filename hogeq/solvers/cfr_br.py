@@ -10,11 +10,11 @@ from pydantic import Field
 from hogeq.evaluation.counterfactual import Counterfactual, RegretWeight, counterfactual_values
 from hogeq.model.protocol import Engine
 from hogeq.model.shared import quick_workspace, shared_workspace
-from hogeq.search.ascent import ascend, ith_start, log_uniform, with_random_rolls
-from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch
+from hogeq.search.ascent import ith_start, log_uniform, with_random_rolls
+from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch, SearchState
 from hogeq.solvers.base import Solver, read_start, solver
 from hogeq.solvers.regret import check_weight
-from hogeq.strategies.arrays import likeliest, match_regrets, normalised, one_hot, row_sums
+from hogeq.strategies.arrays import match_regrets, normalised, one_hot, row_sums
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix, matrix_type
 from hogeq.support.messages import HogeqError, refusal
@@ -138,13 +138,14 @@ class CFRBR(Solver[CFRBRState]):
         """
         iteration = int(state.iteration) + 1
         policy = match_regrets(state.regrets)
-        responses = self._responses(game, state, policy, iteration)
-        win_rates = np.array([response.win_rate for response in responses])
+        responders = self._responders(game, state, policy, iteration)
+        win_rates = np.array([responder.rate for responder in responders])
+        against_each = compute(partial(self._values, game, policy), responders, local=True)
         values = np.zeros(game.shape)
         infoset_reach = np.zeros(game.shape[:-1])
-        for weight, response in zip(_mixture_weights(win_rates), responses, strict=True):
-            values += weight * response.played.values
-            infoset_reach += weight * response.played.infoset_reach
+        for weight, played in zip(_mixture_weights(win_rates), against_each, strict=True):
+            values += weight * played.values
+            infoset_reach += weight * played.infoset_reach
         if self.sharpen:  # add the gradient of a price on entropy
             price = self.sharpen * iteration
             row_weights = 1.0 if self.regret_weight == "belief" else infoset_reach[..., None]
@@ -158,7 +159,7 @@ class CFRBR(Solver[CFRBRState]):
             state.older[...] = state.recent
             state.recent[...] = 0.0
         return state._replace(
-            counters=np.array([response.counter for response in responses]),
+            counters=np.array([responder.matrix for responder in responders]),
             win_rates=win_rates,
             iteration=np.array(iteration, np.int64),
         )
@@ -184,26 +185,22 @@ class CFRBR(Solver[CFRBRState]):
         """Say that the theorem asks for exact best responses."""
         return "no guarantee: responses come from a search"
 
-    def _responses(
+    def _responders(
         self, game: Engine, state: CFRBRState, policy: Floats, iteration: int
-    ) -> list["_Response"]:
-        """Responders of an iteration, newcomers first, improved against the policy (G, G, K).
+    ) -> list[SearchState]:
+        """Matrices and win rates of the responders to a policy (G, G, K), newcomers first.
 
         The newcomers replace the weakest responders of the state, and begin at the strongest ones.
         """
         best_first = np.argsort(-state.win_rates, kind="stable")
         strongest = state.counters[best_first[: self.responders - self.newcomers]]
         parents = state.counters[best_first[: self.newcomers]]
-        # Searches take long, so any workers run them. The others take one sweep and one pass, less
-        # than to send them to another process, so they stay in this one.
-        searches = self._newcomer_searches(game, policy, parents, iteration)
-        target = Strategy.unchecked(policy)
-        run_search = partial(CounterSearch.run, game=game, strategy=target)
-        newcomers = compute(run_search, searches)
-        tasks: list[tuple[Matrix, float | None]] = []
-        tasks += [(newcomer.matrix, newcomer.rate) for newcomer in newcomers]
-        tasks += [(counter, None) for counter in strongest]
-        return compute(partial(self._response, game, policy), tasks, local=True)
+        run = partial(CounterSearch.run, game=game, strategy=Strategy.unchecked(policy))
+        # Searches take long, so any workers run them. The others take a sweep, less than to send
+        # them to another process, so they stay in this one.
+        newcomers = compute(run, self._newcomer_searches(game, policy, parents, iteration))
+        ascents = [CounterSearch(counter, sweeps=self.responder_sweeps) for counter in strongest]
+        return newcomers + compute(run, ascents, local=True)
 
     def _newcomer_searches(
         self, game: Engine, policy: Floats, parents: Matrix, iteration: int
@@ -234,33 +231,13 @@ class CFRBR(Solver[CFRBRState]):
             searches.append(search)
         return searches
 
-    def _response(
-        self, game: Engine, policy: Floats, task: tuple[Matrix, float | None]
-    ) -> "_Response":
-        """Values of the policy (G, G, K) against a responder, which may ascend first.
-
-        `task` is the responder's matrix (G, G) and its win rate; None for that stands for a
-        responder that has still to ascend.
-        """
-        counter, win_rate = task
-        policies = np.stack([one_hot(counter, policy.shape[-1]), policy])
-        work = quick_workspace(game, 2)
-        if win_rate is None:
-            win_rate, _ = ascend(work, policies, self.responder_sweeps)  # changes policies[0]
-        if self.regret_weight == "counterfactual":
-            # Own actions count as 1, so sums are too large for single precision.
-            work = shared_workspace(game, 2)
-        policy_first = policies[::-1].copy()
-        played = counterfactual_values(work, policy_first, self.regret_weight)
-        return _Response(likeliest(policies[0]), win_rate, played)
-
-
-class _Response(NamedTuple):
-    """A responder in one iteration."""
-
-    counter: Matrix  # (G, G)
-    win_rate: float  # against the policy
-    played: Counterfactual  # of the policy against it
+    def _values(self, game: Engine, policy: Floats, responder: SearchState) -> Counterfactual:
+        """Counterfactual values and reach of a policy (G, G, K) against the responder's matrix."""
+        # Where own actions count as 1, sums are too large for single precision.
+        is_exact = self.regret_weight == "counterfactual"
+        work = shared_workspace(game, 2) if is_exact else quick_workspace(game, 2)
+        policies = np.stack([policy, one_hot(responder.matrix, game.num_actions)])
+        return counterfactual_values(work, policies, self.regret_weight)
 
 
 def _mixture_weights(win_rates: Floats) -> Floats:
