@@ -58,7 +58,7 @@ class Counters(NamedTuple):
     ) -> "Counters":
         """Pool with new cuts of counters whose cuts failed, and with new counters.
 
-        Changes its arrays in place; only if it grows are they copied.
+        Changes its arrays in place, but those of the result are copies if it grows.
 
         1. Counters whose cuts failed get the first `cuts`, and count as used in this `iteration`.
         2. If there would be more than `most` counters, the first `new` ones replace those without
@@ -70,33 +70,30 @@ class Counters(NamedTuple):
         """
         size = max(most, len(self.pool))
         new = new[:size]
-        cuts = cuts[: len(failed) + size]
         excess = max(0, len(self.pool) + len(new) - size)
         self.used[failed] = iteration
         replaced = np.argsort(self.used, kind="stable")[:excess]
-        if excess:
-            self.pool[replaced] = new[:excess]
-        self.weights[replaced] = 0.0
-        self.used[replaced] = iteration
-        # There are more cuts than indices if some counters are appended.
-        for index, cut in zip([*failed, *replaced], cuts, strict=False):
-            self.gradients[index] = cut.gradients
-            self.constants[index] = cut.constants
-            self.reach[index] = cut.reach
-        appended_cuts = cuts[len(failed) + excess :]
-        if not appended_cuts:
-            return self
-        number = len(appended_cuts)
-        return Counters(
-            pool=np.concatenate([self.pool, new[excess:]]),
-            gradients=np.concatenate(
-                [self.gradients, *(cut.gradients[None] for cut in appended_cuts)]
-            ),
-            constants=np.concatenate([self.constants, [cut.constants for cut in appended_cuts]]),
-            reach=np.concatenate([self.reach, *(cut.reach[None] for cut in appended_cuts)]),
-            weights=np.append(self.weights, np.zeros(number)),
-            used=np.append(self.used, np.full(number, iteration)),
-        )
+        appended = len(new) - excess
+        grown = self
+        if appended:
+            grown = Counters(
+                *(
+                    np.concatenate([array, np.zeros((appended, *array.shape[1:]), array.dtype)])
+                    for array in self
+                )
+            )
+        indices_of_new = [*replaced, *range(len(self.pool), len(grown.pool))]
+        for index, counter in zip(indices_of_new, new, strict=True):
+            grown.pool[index] = counter
+        grown.weights[indices_of_new] = 0.0
+        grown.used[indices_of_new] = iteration
+        indices_of_cuts = [*failed, *indices_of_new]
+        # More cuts than indices if there are more new counters than the pool may hold.
+        for index, cut in zip(indices_of_cuts, cuts, strict=False):
+            grown.gradients[index] = cut.gradients
+            grown.constants[index] = cut.constants
+            grown.reach[index] = cut.reach
+        return grown
 
 
 def modelled_rates(models: Counters, components: Floats, counters: Ints | None = None) -> Floats:
