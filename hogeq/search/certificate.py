@@ -9,11 +9,10 @@ from typing import cast
 import numpy as np
 
 from hogeq.graph.hog import of_hog
-from hogeq.model.game import HogEngine
 from hogeq.model.graph_layout import near_first
 from hogeq.model.priced import Problem
 from hogeq.rules import Rules
-from hogeq.search.certificate_files import Certificate, OtherGame, require_size
+from hogeq.search.certificate_files import Certificate, OtherGame
 from hogeq.search.lifted_bound import (
     LEAST,
     MOST_STEPS,
@@ -23,7 +22,7 @@ from hogeq.search.lifted_bound import (
     Step,
     replay,
 )
-from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import percent
 from hogeq.support.progress import phase
@@ -52,14 +51,6 @@ def hog_problems(rules: Rules, strategy: Strategy) -> list[Problem]:
         Problem(graph, 0, policy.reshape(-1, rules.num_actions), chance, order)
         for policy, chance in components
     ]
-
-
-def certified_bound(game: HogEngine, strategy: StrategyLike, seconds: float) -> Certificate:
-    """Search so many seconds, compiling not counted, for a bound below that of full memory."""
-    require_size(game.rules)
-    target = strategy_of(game, strategy)
-    bound = certify(hog_problems(game.rules, target), seconds)
-    return certificate_of(game.rules, target, bound)
 
 
 def check_certificate(
