@@ -113,21 +113,17 @@ def _enclosed_win_rate(
     None in place of the policy stands for the best responder that remembers everything and knows
     which component of a mixture was drawn.
     """
-    policy = None if responder is None else _by_row(responder.policies[0])
+    rows = game.goal**2, game.num_actions  # of a policy in the graph
+    policy = None if responder is None else responder.policies[0].reshape(rows)
     lower = upper = 0.0
     for probability, component in zip(target.chances, target.policies, strict=True):
-        values = enclosures.enclose(game.graph, (policy, _by_row(component)))
+        values = enclosures.enclose(game.graph, (policy, component.reshape(rows)))
         at_start = enclosures.start_of(game.graph, values)
         lower += probability * at_start.lower
         upper += probability * at_start.upper
     # A product and a sum for each chance, 2 of the chances:
     rounding = (len(target.chances) + 2) * UNIT_ROUNDOFF
     return enclosures.Interval(lower - rounding, upper + rounding)
-
-
-def _by_row(policy: Floats) -> Floats:
-    """Reshape a policy (G, G, K) to rows, (G * G, K)."""
-    return policy.reshape(-1, policy.shape[-1])
 
 
 def bound_in_time(

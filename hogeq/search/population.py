@@ -22,7 +22,7 @@ from hogeq.model.shared import quick_workspace, shared_duels, shared_workspace
 from hogeq.search.ascent import TEMPERATURES
 from hogeq.search.counter_search import CounterSearch
 from hogeq.search.matrix_games import contains
-from hogeq.strategies.arrays import StrategyError, one_hot, zero_matrices
+from hogeq.strategies.arrays import StrategyError, at_actions, one_hot, zero_matrices
 from hogeq.strategies.files import read_strategy, sizes_of
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Ints, Matrix, matrix_type
@@ -361,13 +361,11 @@ def gains(game: Engine, counter: StrategyLike, strategy: StrategyLike) -> Gains:
     policy = table_of(game, counter).policy
     measured = Population(game, target.policies, target.chances).measure(policy)
     usual_rolls = target.likeliest
-    index = usual_rolls[..., None].astype(np.int64)  # of the usual roll, along the last axis
-    usual_values = np.take_along_axis(measured.values, index, axis=-1)[..., 0]
     counter_values = (measured.values * policy).sum(axis=-1)
-    is_same = np.take_along_axis(policy, index, axis=-1)[..., 0] == 1.0
+    is_same = at_actions(policy, usual_rolls) == 1.0
     policies = np.concatenate([policy[None], target.policies])
     usual_policy = one_hot(usual_rolls, game.num_actions)
-    losses = usual_values - counter_values
+    losses = at_actions(measured.values, usual_rolls) - counter_values
     # By differences of values where a win rate is linear in a cell; where positions recur, anew.
     losses_alone = gains_alone(game, policies, target.chances, usual_policy, losses)
     cell_gains = 0.0 - losses_alone  # a minus sign would make -0.0 of 0.0
