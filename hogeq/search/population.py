@@ -8,6 +8,7 @@ evaluated before they count.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -31,18 +32,17 @@ from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.files import opened
 from hogeq.support.messages import (
     BadInputError,
-    HogeqError,
     Table,
     Text,
     pp,
     printable,
-    refusal,
     unreadable,
 )
 from hogeq.support.workers import compute
 
 BATCH: Final = 32  # passes whose tables are held in memory together
 MOST_BYTES: Final = 2**32  # of a file of counters
+MOST_LISTED: Final = 10  # cells of a counter-matrix that gain most
 POOLS: Final = ("pool", "state.pool", "state.counters")
 """Names of the array in checkpoints, of searches and of the solvers that keep counters."""
 
@@ -316,6 +316,20 @@ class Gains(NamedTuple):
         dice = np.array(choices)
         return np.asarray(dice[counter] - dice[self.usual])
 
+    def by_gain(self, counter: Matrix) -> Iterator[CellGain]:
+        """Give the cells of a counter-matrix (G, G) that gain anything, those that gain most first.
+
+        Raises `StrategyError` for a counter of another shape.
+        """
+        if counter.shape != self.gains.shape:
+            raise StrategyError(f"counter: shape is {counter.shape}; allowed: {self.gains.shape}")
+        best_first = (-self.gains).argsort(axis=None, kind="stable")
+        number = np.count_nonzero(self.gains > 0.0)
+        for flat_index in best_first[:number].tolist():
+            cell = divmod(flat_index, len(counter))
+            usual_roll, roll = int(self.usual[cell]), int(counter[cell])
+            yield CellGain(*cell, usual_roll, roll, float(self.gains[cell]))
+
     def to_json(self, counter: Matrix, choices: Sequence[int]) -> dict[str, Any]:
         """Return it as plain values, of a counter-matrix (G, G) of actions.
 
@@ -326,7 +340,7 @@ class Gains(NamedTuple):
         """
         cells = [  # first, since this refuses a counter of another shape
             cell._replace(usual=choices[cell.usual], counter=choices[cell.counter])
-            for cell in largest_gains(self, counter)
+            for cell in islice(self.by_gain(counter), MOST_LISTED)
         ]
         is_reached = self.reach > 0.0
         deviates = is_reached & (self.changes(counter, choices) != 0)
@@ -371,27 +385,3 @@ def gains(game: Engine, counter: StrategyLike, strategy: StrategyLike) -> Gains:
     cell_gains = 0.0 - losses_alone  # a minus sign would make -0.0 of 0.0
     cell_gains = np.where(is_same, 0.0, cell_gains)
     return Gains(usual_rolls, cell_gains, measured.infoset_reach)
-
-
-def largest_gains(
-    gained: Gains, counter: Strategy | NDArray[Any], count: int = 10
-) -> list[CellGain]:
-    """List the cells of a counter-strategy that gain most, at most `count`, each above 0.
-
-    Raises `HogeqError` for a bad count, and `StrategyError` for a counter of another shape.
-    """
-    if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 0:
-        raise HogeqError(refusal("count", count, "whole numbers from 0"))
-    rolls = np.asarray(counter.likeliest if isinstance(counter, Strategy) else counter)
-    if rolls.shape != gained.gains.shape:
-        raise StrategyError(f"counter: shape is {rolls.shape}; allowed: {gained.gains.shape}")
-    best_first = (-gained.gains).argsort(axis=None, kind="stable")[:count]
-    largest = []
-    for flat_index in best_first.tolist():
-        score, opponent = divmod(flat_index, len(rolls))
-        cell = (score, opponent)
-        gain = float(gained.gains[cell])
-        if gain > 0.0:
-            usual_roll = int(gained.usual[cell])
-            largest.append(CellGain(score, opponent, usual_roll, int(rolls[cell]), gain))
-    return largest
