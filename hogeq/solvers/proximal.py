@@ -9,6 +9,7 @@ minimization of non-smooth functions", section 4.
 An action is *open* if the step may give it a probability other than 0 and 1.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -73,6 +74,17 @@ class _DualPoint(NamedTuple):
     probabilities: list[Floats]  # of the open actions, an array (E,) for each `_OpenActions`
     gradient: Floats  # (C,), value of each model at the best policy, and softness times its weight
 
+    @classmethod
+    def at(
+        cls, parts: Sequence[_OpenActions], constants: Floats, softness: float, weights: Floats
+    ) -> "_DualPoint":
+        """Add up the terms of the rows of all parts, and of the models' constants (C,)."""
+        terms = compute(partial(_dual_term, weights), parts, local=True)
+        value = constants @ weights + sum(row_values for row_values, _, _ in terms)
+        gradient = constants + sum(models for _, _, models in terms) + softness * weights
+        value += softness / 2.0 * weights @ weights
+        return cls(float(value), [probabilities for _, probabilities, _ in terms], gradient)
+
 
 def proximal_step(
     logits: Floats,
@@ -105,15 +117,7 @@ def proximal_step(
     # Actions of probability 1 add a constant to each model.
     constants = constants + flat_gradients[:, forced_actions].sum(axis=1, dtype=np.float64)
 
-    def dual(weights: Floats) -> _DualPoint:
-        """Value and gradient of the dual at weights (C,): the rows' terms, and the constants."""
-        single_weights = weights.astype(flat_gradients.dtype)
-        terms = compute(partial(_dual_term, single_weights), open_parts, local=True)
-        value = constants @ weights + sum(row_values for row_values, _, _ in terms)
-        gradient = constants + sum(models for _, _, models in terms) + softness * weights
-        value += softness / 2.0 * weights @ weights
-        return _DualPoint(float(value), [probabilities for _, probabilities, _ in terms], gradient)
-
+    dual = partial(_DualPoint.at, open_parts, constants, softness)
     rounding = float(np.finfo(flat_gradients.dtype).eps)
     weights = start / start.sum()
     current = dual(weights)
@@ -147,15 +151,14 @@ def proximal_step(
     return policy.reshape(logits.shape), weights
 
 
-def _dual_term(
-    weights: NDArray[np.floating], part: _OpenActions
-) -> tuple[float, Floats, NDArray[np.floating]]:
+def _dual_term(weights: Floats, part: _OpenActions) -> tuple[float, Floats, NDArray[np.floating]]:
     """Contribution of the rows of a part to the dual, at weights (C,) of the models.
 
     Returns its value, a sum of log-sum-exps; the softmax probabilities of the open actions, (E,);
     and the values of the models at them, (C,).
     """
-    scores = part.logits + part.row_step[part.row_of_action] * (weights @ part.gradients)
+    model = weights.astype(part.gradients.dtype) @ part.gradients  # mean of all models
+    scores = part.logits + part.row_step[part.row_of_action] * model
     largest_scores = np.maximum.reduceat(scores, part.first_action_of_row)  # of each row
     scores -= largest_scores[part.row_of_action]  # so that no exponential overflows
     np.exp(scores, out=scores)
@@ -201,40 +204,48 @@ def _open_actions(
     policy.
     """
     is_open = np.ones(logits.shape, np.bool_)
-    likeliest = logits.argmax(axis=1)
-
-    def rule_out(part: slice) -> None:
-        """Mark the open actions in a slice of the rows, comparing each with its row's likeliest."""
-        # An action's logit rises by the row's step size times a mean of its gradients at most.
-        part_gradients = gradients[:, part]
-        rows = np.arange(part_gradients.shape[1])
-        part_likeliest = likeliest[part]
-        most_gained = (part_gradients - part_gradients[:, rows, part_likeliest, None]).max(axis=0)
-        logit_gap = logits[part] - logits[part][rows, part_likeliest, None]
-        is_open[part] = logit_gap + row_steps[part, None] * most_gained > np.log(rare)
-
     if rare > 0.0:
-        compute(rule_out, _row_slices(len(logits), gradients[:, 0].size), local=True)
+        rule_out = partial(_is_open, logits, gradients, row_steps, rare)
+        slices = _row_slices(len(logits), gradients[:, 0].size)
+        is_open = np.concatenate(compute(rule_out, slices, local=True))
     open_count = is_open.sum(axis=1)
     open_rows = np.flatnonzero(open_count > 1)
     forced_rows = np.flatnonzero(open_count == 1)
-    width = logits.shape[1]
-    flat_gradients = gradients.reshape(len(gradients), -1)
-
-    def gather(part: slice) -> _OpenActions:
-        """Gather the open actions in a slice of the open rows."""
-        rows = open_rows[part]
-        row, action = np.nonzero(is_open[rows])
-        actions = rows[row] * width + action  # indices in the flat policy
-        part_gradients = np.take(flat_gradients, actions, axis=1)
-        part_logits = logits.ravel()[actions]
-        first = _row_starts(row)
-        return _OpenActions(actions, part_gradients, part_logits, row, first, row_steps[rows])
-
+    forced_actions = forced_rows * logits.shape[1] + logits[forced_rows].argmax(axis=1)
     numbers = int(open_count[open_rows].sum()) * len(gradients)  # of all open gradients
-    parts = _row_slices(len(open_rows), numbers // max(1, len(open_rows)))
-    forced_actions = forced_rows * width + likeliest[forced_rows]
-    return compute(gather, parts, local=True), forced_actions
+    slices = _row_slices(len(open_rows), numbers // max(1, len(open_rows)))
+    gather = partial(_gather, logits, gradients, row_steps, is_open)
+    parts = compute(gather, [open_rows[part] for part in slices], local=True)
+    return parts, forced_actions
+
+
+def _is_open(
+    logits: Floats, gradients: NDArray[np.floating], row_steps: Floats, rare: float, part: slice
+) -> NDArray[np.bool_]:
+    """Mark the open actions in a slice of the rows, comparing each with its row's likeliest."""
+    # An action's logit rises by the row's step size times a mean of its gradients at most.
+    part_gradients = gradients[:, part]
+    rows = np.arange(part_gradients.shape[1])
+    likeliest = logits[part].argmax(axis=1)
+    most_gained = (part_gradients - part_gradients[:, rows, likeliest, None]).max(axis=0)
+    logit_gap = logits[part] - logits[part][rows, likeliest, None]
+    return logit_gap + row_steps[part, None] * most_gained > np.log(rare)
+
+
+def _gather(
+    logits: Floats,
+    gradients: NDArray[np.floating],
+    row_steps: Floats,
+    is_open: NDArray[np.bool_],
+    rows: Ints,
+) -> _OpenActions:
+    """Gather the open actions of some rows, with their entries of all models."""
+    row, action = np.nonzero(is_open[rows])
+    actions = rows[row] * logits.shape[1] + action  # indices in the flat policy
+    part_gradients = np.take(gradients.reshape(len(gradients), -1), actions, axis=1)
+    part_logits = logits.ravel()[actions]
+    first = _row_starts(row)
+    return _OpenActions(actions, part_gradients, part_logits, row, first, row_steps[rows])
 
 
 def _row_starts(row: Ints) -> Ints:
