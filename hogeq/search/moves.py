@@ -333,7 +333,7 @@ def bandits(num_actions: int, moves: Collection[str] = HOG_MOVES) -> dict[str, B
     the roll for moves that make more of one roll. `moves` are the names of all moves allowed.
     """
     near = [name for name in NEAR if name in moves]
-    far = [name for name in FAR if name in moves or name == STAY]
+    far = [name for name in FAR if name in moves]
     # To roll no dice gives certain points, so that comes as often as all other rolls together.
     other_rolls = num_actions - 1
     roll_weights = [max(other_rolls, 1)] + [1] * other_rolls
