@@ -20,7 +20,7 @@ from hogeq.model.rows import improvable
 from hogeq.search.ascent import random_policy, with_random_rolls
 from hogeq.search.attack import search_steps
 from hogeq.search.counter_search import ASCENT
-from hogeq.search.population import Measured, OutOfTimeError, Population
+from hogeq.search.population import Measured, Population
 from hogeq.search.results import Budget
 from hogeq.strategies.arrays import StrategyError, likeliest, one_hot
 from hogeq.strategies.strategy import StrategyLike, strategy_of, table_of
@@ -252,7 +252,7 @@ def ascend(
         policy = one_hot(matrix, num_actions)
         try:
             measured = field.measure(policy, weights, deadline)
-        except OutOfTimeError:
+        except TimeoutError:
             return
         cells = improvable(policy, measured.values, measured.infoset_reach)
         best_actions = measured.values.argmax(axis=2).astype(np.int8).ravel()

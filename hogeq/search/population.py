@@ -47,10 +47,6 @@ POOLS: Final = ("pool", "state.pool", "state.counters")
 """Names of the array in checkpoints, of searches and of the solvers that keep counters."""
 
 
-class OutOfTimeError(Exception):
-    """The time is over before a policy has met all members; the caller gives what it has."""
-
-
 class Measured(NamedTuple):
     """Results of passes of a policy against all members, summed over the mixture."""
 
@@ -94,13 +90,13 @@ class Population:
     ) -> Iterator[Counterfactual]:
         """Give counterfactual values and reach of a policy (G, G, K) against each member, in turn.
 
-        They are exact, or else in the precision of searches. Raises `OutOfTimeError` if the time is
+        They are exact, or else in the precision of searches. Raises `TimeoutError` if the time is
         over before the last ones are begun.
         """
         # In batches, so that not all tables are in memory at once.
         for start in range(0, len(self.members), BATCH):
             if deadline.is_over:
-                raise OutOfTimeError
+                raise TimeoutError
             batch = self.members[start : start + BATCH]
             yield from compute(partial(_pass, self.game, policy, exact), batch, local=True)
 
@@ -110,7 +106,7 @@ class Population:
         """Counterfactual values and reach of a policy (G, G, K) against the mixture of all members.
 
         Both are sums over the n members by weight: `weights` (n,), by default those of the mixture.
-        The win rates against the single members are given, too. Raises `OutOfTimeError` as `passes`
+        The win rates against the single members are given, too. Raises `TimeoutError` as `passes`
         does.
         """
         values = np.zeros_like(policy)
