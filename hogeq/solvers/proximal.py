@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from hogeq.search.population import overlooked
-from hogeq.solvers.cuts import Counters, modelled_rates
+from hogeq.solvers.cuts import BundleState, Point, modelled_rates
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Ints, Singles
 from hogeq.support.workers import compute
@@ -35,13 +35,6 @@ CURVED: Final = 1e-7  # least share of the reach that a roll must have to count 
 ALIVE: Final = 1e-6  # weight below which a counter had no part in the last step
 ROUNDS: Final = 6  # of adding counters that the step overlooked ...
 MORE: Final = 10  # ... at most so many at a time
-
-
-class Point(NamedTuple):
-    """The learned strategy: n policies, and the probability of each to be drawn before a game."""
-
-    components: Floats  # (n, G, G, K)
-    draw: Floats  # (n,)
 
 
 class Trial(NamedTuple):
@@ -308,11 +301,9 @@ def soft_maximum_level(rates: Floats, softness: float) -> float:
 class ProximalProblem(NamedTuple):
     """A proximal step from a point of n components against the models of m counters."""
 
-    models: Counters
-    point: Point
+    state: BundleState  # with the point and the models
     logits: Floats  # (n, G, G, K), whose softmax the divergence is from
     component_rates: Floats  # (m, n), of every component against every counter, by the models
-    step_size: float  # in logits per win probability
     floor: float  # least probability of an action
     entropy_price: float  # in win probability per nat
     softness: float
@@ -325,9 +316,9 @@ class ProximalProblem(NamedTuple):
         3. Add the strongest of the counters that by their models win more after the step than those
            of weight, and repeat for a few rounds, until there are none.
         """
-        counter_rates = 1.0 - self.component_rates @ self.point.draw
+        counter_rates = 1.0 - self.component_rates @ self.state.point.draw
         row_logits = self._row_logits()
-        weights = self.models.weights
+        weights = self.state.weights
         least_of_strongest = np.sort(counter_rates)[-MORE:][0]
         active = np.flatnonzero((weights > ALIVE) | (counter_rates >= least_of_strongest))
         for _ in range(ROUNDS):
@@ -345,7 +336,7 @@ class ProximalProblem(NamedTuple):
 
         The draw is one more row, unless n is 1. If n is larger than K, rows are n wide.
         """
-        components, draw = self.point
+        components, draw = self.state.point
         actions = components.shape[-1]
         logits = self.logits.reshape(-1, actions)
         if len(components) == 1:
@@ -362,11 +353,11 @@ class ProximalProblem(NamedTuple):
         `row_logits` the logits of all rows. If there are several components, the draw is one more
         row, which every game reaches.
         """
-        components, draw = self.point
+        components, draw = self.state.point
         is_mixture = len(components) > 1
         old_rows = components.reshape(-1, components.shape[-1])
         num_rows, actions = old_rows.shape
-        reach = self.models.reach[active].mean(axis=0, dtype=np.float64) * draw[:, None]
+        reach = self.state.reach[active].mean(axis=0, dtype=np.float64) * draw[:, None]
         reach = np.maximum(reach, LEAST_REACH).ravel()
         gradients, constants = self._linear_models(active, row_logits.shape[1])
         policy, active_weights = proximal_step(
@@ -374,7 +365,7 @@ class ProximalProblem(NamedTuple):
             gradients,
             constants,
             np.append(reach, 1.0) if is_mixture else reach,
-            self.step_size,
+            float(self.state.step_size),
             start[active] + len(active) ** -2.0,  # so that each counter has some weight
             least_reach=CURVED,
             rare=self.floor,
@@ -385,14 +376,14 @@ class ProximalProblem(NamedTuple):
         if is_mixture:
             draw = np.maximum(policy[num_rows, : len(components)], LEAST_WEIGHT)
             draw = draw / draw.sum()
-        weights = np.zeros(len(self.models.pool))
+        weights = np.zeros(len(self.state.pool))
         weights[active] = active_weights
         entropy_gain = 0.0
         if self.entropy_price:
             entropy_lost = _entropies(old_rows) - _entropies(new_rows)
             entropy_gain = self.entropy_price * float(reach @ entropy_lost)
         new_point = Point(new_rows.reshape(components.shape), draw)
-        rates = 1.0 - modelled_rates(self.models, new_point.components) @ new_point.draw
+        rates = 1.0 - modelled_rates(self.state, new_point.components) @ new_point.draw
         return Trial(new_point, weights, rates, entropy_gain)
 
     def _linear_models(self, active: Ints, width: int) -> tuple[Singles, Floats]:
@@ -402,16 +393,16 @@ class ProximalProblem(NamedTuple):
         component are weighted by its draw, and the row of the draw has the components' win rates;
         and constants (C,).
         """
-        components, rows, actions = self.models.gradients.shape[1:]
+        components, rows, actions = self.state.gradients.shape[1:]
         if components == 1:
-            return self.models.gradients[active, 0], self.models.constants[active, 0]
+            return self.state.gradients[active, 0], self.state.constants[active, 0]
         draw_row = components * rows  # index of the row of the draw, the last one
         gradients = np.zeros((len(active), draw_row + 1, width), np.float32)
-        draw_of_row = np.repeat(self.point.draw.astype(np.float32), rows)[:, None]
+        draw_of_row = np.repeat(self.state.point.draw.astype(np.float32), rows)[:, None]
 
         def weigh(number: int) -> None:
             """Fill the gradients of an active counter, weighted by the draw."""
-            gradient = self.models.gradients[active[number]].reshape(draw_row, actions)
+            gradient = self.state.gradients[active[number]].reshape(draw_row, actions)
             np.multiply(gradient, draw_of_row, out=gradients[number, :draw_row, :actions])
 
         compute(weigh, range(len(active)), local=True)
@@ -419,7 +410,7 @@ class ProximalProblem(NamedTuple):
         gradients[:, draw_row, :components] = component_rates
         # At the current weights the row of the draw adds the win rates, which are in the constants
         # already.
-        return gradients, (self.models.constants[active] - component_rates) @ self.point.draw
+        return gradients, (self.state.constants[active] - component_rates) @ self.state.point.draw
 
 
 def _entropies(rows: Floats) -> Floats:
