@@ -55,7 +55,7 @@ class LiftedBound:
 
     A problem is one seat against one policy of the other. Claims of the rows `revised` are stored,
     and no others; by default those of all rows, in the order in which they claim, as long as they
-    fit into 4 GiB.
+    fit into 4 GiB. Raises `HogeqError` if the claims of the rows `revised` take more than 8 GiB.
     """
 
     def __init__(self, problems: Sequence[Problem], revised: frozenset[int] | None = None) -> None:
@@ -71,6 +71,13 @@ class LiftedBound:
         # By row and problem; None: not stored.
         self._stored: dict[int, dict[int, RowPrices] | None] = {}
         self._room = KEPT  # bytes left for claims
+        if revised is not None:
+            size = sum(self._responder.bytes_kept(row) for row in sorted(revised))
+            if size > REPLAYED:
+                raise HogeqError(
+                    f"steps: claims of {len(revised)} revised rows need up to {size / 2**30:.1f} "
+                    f"GiB; allowed: {REPLAYED >> 30}"
+                )
         self._payoff_error = sum(problem.chance * problem.payoff_error for problem in problems)
         self._payoff_offset = sum(problem.chance * problem.payoff_offset for problem in problems)
         self.full_memory = self.payoff
@@ -275,21 +282,11 @@ class LiftedBound:
             refunds[claim.actions] = claim_refunds[indices]
         return refunds
 
-    def require_room(self, rows: frozenset[int]) -> None:
-        """Raise `HogeqError` if the claims of these rows take too many bytes to be stored."""
-        size = sum(self._responder.bytes_kept(row) for row in sorted(rows))
-        if size > REPLAYED:
-            raise HogeqError(
-                f"steps: claims of {len(rows)} revised rows need up to {size / 2**30:.1f} GiB; "
-                f"allowed: {REPLAYED >> 30}"
-            )
-
 
 def replay(problems: Sequence[Problem], steps: Sequence[Step | Revision]) -> LiftedBound:
     """Give the bound that the steps of a proof show, by taking them one by one."""
     revised = frozenset(step.row for step in steps if isinstance(step, Revision))
     bound = LiftedBound(problems, revised)
-    bound.require_room(revised)
     with phase("proof", len(steps), "steps") as progress:
         for step in steps:
             bound.take(step)
