@@ -137,7 +137,8 @@ class _Search:
     def next_rows(self) -> list[int]:
         """Give the next rows to visit, the largest expected gain first; none to end the search.
 
-        The largest gain of a row is its loss by forgetting and its refund; the expected one is that
+        The largest gain of a row is its loss by forgetting and its refund, the most that a
+        responder collects of the row's claims, its part of the prices; the expected one is that
         times the row's success, the share of it by which recent visits lowered the bound. There are
         no rows either if the search has ended, before or while losses are computed.
         """

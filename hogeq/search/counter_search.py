@@ -271,7 +271,7 @@ class Trails(NamedTuple):
     def searches(
         self, game: Engine, strategy: Strategy, counters: Matrix, kicks: int, seed: tuple[int, ...]
     ) -> list[CounterSearch]:
-        """List a search for counters to a strategy by so many kicks, for each trail.
+        """List a search for each trail by so many kicks: each perturbs its matrix, and ascends.
 
         A trail that has no kicks left begins anew by annealing from a random start. Kicks may cross
         over with a few of the `counters` (m, G, G), known matrices that win against the strategy.

@@ -143,7 +143,10 @@ class LiftedBound:
         return payoff
 
     def refunds(self) -> Floats:
-        """Give the refund of each row: the largest of its actions' refunds, float64 (R,)."""
+        """Give each row's refund, the most that a responder collects of its claims, float64 (R,).
+
+        It is the largest of its actions' refunds: a responder who forgets takes one of them.
+        """
         return self._refunded.max(axis=1)
 
     def reached_rows(self) -> Ints:
@@ -218,7 +221,10 @@ class LiftedBound:
             self._responder.visit()
 
     def _claim(self, step: Step) -> None:
-        """Add a step's claim to the dual prices, and what it may collect to its row's refunds."""
+        """Add a step's claim, a change of its row's prices, to the dual prices of all rows.
+
+        What a responder may collect of it is added to the row's refunds.
+        """
         row = step.row
         claim_refunds = None
         if self._valued is not None and self._valued[0] == step:
@@ -243,7 +249,9 @@ class LiftedBound:
     def _revise(self, step: Revision) -> None:
         """Move the claims and loans of a row by four changes, none of which raises the bound.
 
-        In the row, n states in which a player who forgets acts alike:
+        Claims change the prices of the row's actions, and refunds are what a responder collects of
+        them. Loans are what actions before the row charge for its claims, out of their own loss
+        against the best action. In the row, n states in which a player who forgets acts alike:
 
         1. An action whose refund is less than the row's, the largest, claims more.
         2. Claims that are refunded are lowered, by a share of the action's reduced cost.
@@ -275,7 +283,10 @@ class LiftedBound:
         return self._stored.get(row) is not None
 
     def _refunds_by_action(self, claim: Claim, claim_refunds: Floats) -> Floats:
-        """Give the refunds of a claim by action, (K,); the last may be that of several actions."""
+        """Give what a responder collects of a claim if it always takes one action, by action, (K,).
+
+        Claims have such refunds in the order of their actions; the last may be that of several.
+        """
         refunds = np.zeros(self._responder.shape[1])
         if len(claim_refunds):
             indices = np.minimum(np.arange(len(claim.actions)), len(claim_refunds) - 1)

@@ -78,6 +78,7 @@ class BundleState(NamedTuple):
     ) -> "BundleState":
         """State with new cuts of counters whose cuts failed, and with new counters in the pool.
 
+        A cut is a linear model of the win rate against a counter, a matrix that the pool holds.
         Changes its arrays in place, but those of the result are copies if it grows.
 
         1. Counters whose cuts failed get the first `cuts`, and count as used in this `iteration`.
