@@ -10,11 +10,11 @@ from pydantic import Field
 from hogeq.evaluation.counterfactual import Counterfactual, RegretWeight, counterfactual_values
 from hogeq.model.protocol import Engine
 from hogeq.model.shared import quick_workspace, shared_workspace
-from hogeq.search.ascent import ith_start, log_uniform, with_random_rolls
+from hogeq.search.ascent import UNUSED, SearchContext, ith_start, log_uniform, with_random_rolls
 from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch, SearchState
 from hogeq.solvers.base import Solver, read_start, solver
 from hogeq.solvers.regret import check_weight
-from hogeq.strategies.arrays import match_regrets, normalised, one_hot, row_sums
+from hogeq.strategies.arrays import likeliest, match_regrets, normalised, one_hot, row_sums
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix, matrix_type
 from hogeq.support.messages import HogeqError, refusal
@@ -138,9 +138,8 @@ class CFRBR(Solver[CFRBRState]):
         """
         iteration = int(state.iteration) + 1
         policy = match_regrets(state.regrets)
-        responders = self._responders(game, state, policy, iteration)
+        responders, against_each = self._responses(game, state, policy, iteration)
         win_rates = np.array([responder.rate for responder in responders])
-        against_each = compute(partial(self._values, game, policy), responders, local=True)
         values = np.zeros(game.shape)
         infoset_reach = np.zeros(game.shape[:-1])
         for weight, played in zip(_mixture_weights(win_rates), against_each, strict=True):
@@ -185,22 +184,25 @@ class CFRBR(Solver[CFRBRState]):
         """Say that the theorem asks for exact best responses."""
         return "no guarantee: responses come from a search"
 
-    def _responders(
+    def _responses(
         self, game: Engine, state: CFRBRState, policy: Floats, iteration: int
-    ) -> list[SearchState]:
-        """Matrices and win rates of the responders to a policy (G, G, K), newcomers first.
+    ) -> tuple[list[SearchState], list[Counterfactual]]:
+        """Improve the responders against a policy (G, G, K), and value it against each of them.
 
-        The newcomers replace the weakest responders of the state, and begin at the strongest ones.
+        Newcomers come first. They replace the weakest responders of the state, and begin at the
+        strongest ones.
         """
         best_first = np.argsort(-state.win_rates, kind="stable")
         strongest = state.counters[best_first[: self.responders - self.newcomers]]
         parents = state.counters[best_first[: self.newcomers]]
-        run = partial(CounterSearch.run, game=game, strategy=Strategy.unchecked(policy))
-        # Searches take long, so any workers run them. The others take a sweep, less than to send
-        # them to another process, so they stay in this one.
-        newcomers = compute(run, self._newcomer_searches(game, policy, parents, iteration))
-        ascents = [CounterSearch(counter, sweeps=self.responder_sweeps) for counter in strongest]
-        return newcomers + compute(run, ascents, local=True)
+        # Searches take long, so any workers run them. The others take one sweep and one pass, less
+        # than to send them to another process, so they stay in this one.
+        searches = self._newcomer_searches(game, policy, parents, iteration)
+        target = Strategy.unchecked(policy)
+        newcomers = compute(partial(CounterSearch.run, game=game, strategy=target), searches)
+        tasks: list[SearchState | Matrix] = [*newcomers, *strongest]
+        results = compute(partial(self._response, game, policy), tasks, local=True)
+        return [responder for responder, _ in results], [played for _, played in results]
 
     def _newcomer_searches(
         self, game: Engine, policy: Floats, parents: Matrix, iteration: int
@@ -231,13 +233,25 @@ class CFRBR(Solver[CFRBRState]):
             searches.append(search)
         return searches
 
-    def _values(self, game: Engine, policy: Floats, responder: SearchState) -> Counterfactual:
-        """Counterfactual values and reach of a policy (G, G, K) against the responder's matrix."""
-        # Where own actions count as 1, sums are too large for single precision.
-        is_exact = self.regret_weight == "counterfactual"
-        work = shared_workspace(game, 2) if is_exact else quick_workspace(game, 2)
-        policies = np.stack([policy, one_hot(responder.matrix, game.num_actions)])
-        return counterfactual_values(work, policies, self.regret_weight)
+    def _response(
+        self, game: Engine, policy: Floats, responder: SearchState | Matrix
+    ) -> tuple[SearchState, Counterfactual]:
+        """Improve a responder by a few sweeps of ascent, and value a policy (G, G, K) against it.
+
+        A matrix (G, G) has still to ascend. A newcomer, the result of a search, already has.
+        """
+        matrix = responder.matrix if isinstance(responder, SearchState) else responder
+        policies = np.stack([one_hot(matrix, game.num_actions), policy])
+        work = quick_workspace(game, 2)
+        if not isinstance(responder, SearchState):
+            context = SearchContext(game, None, work, policies, UNUSED)
+            rate, _ = context.ascend(self.responder_sweeps)  # changes policies[0]
+            responder = SearchState(likeliest(policies[0]), rate)
+        if self.regret_weight == "counterfactual":
+            # Own actions count as 1, so sums are too large for single precision.
+            work = shared_workspace(game, 2)
+        policy_first = policies[::-1].copy()
+        return responder, counterfactual_values(work, policy_first, self.regret_weight)
 
 
 def _mixture_weights(win_rates: Floats) -> Floats:
