@@ -322,9 +322,10 @@ class Gains(NamedTuple):
         best_first = (-self.gains).argsort(axis=None, kind="stable")
         number = np.count_nonzero(self.gains > 0.0)
         for flat_index in best_first[:number].tolist():
-            cell = divmod(flat_index, len(counter))
-            usual_roll, roll = int(self.usual[cell]), int(counter[cell])
-            yield CellGain(*cell, usual_roll, roll, float(self.gains[cell]))
+            score, opponent = divmod(flat_index, len(counter))
+            cell = score, opponent
+            usual_roll = int(self.usual[cell])
+            yield CellGain(score, opponent, usual_roll, int(counter[cell]), float(self.gains[cell]))
 
     def to_json(self, counter: Matrix, choices: Sequence[int]) -> dict[str, Any]:
         """Return it as plain values, of a counter-matrix (G, G) of actions.
