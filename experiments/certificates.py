@@ -37,7 +37,6 @@ from hogeq.model.game import HogEngine
 from hogeq.search.attack import attack
 from hogeq.search.bounds import upper_bound
 from hogeq.search.certificate import (
-    certified_bound,
     certify,
     check_certificate,
     hog_problems,
@@ -81,8 +80,7 @@ def certified(given: argparse.Namespace) -> Iterator[list[object]]:
         is_named = entry.family == "hog" and any(part in name for part in given.benchmark)
         if is_named and not path.exists():
             game = cast("Hog", entry.load())
-            opponent = game.strategy(entry.opponent or "")
-            certified_bound(game.engine, opponent, given.seconds).write(path)
+            game.certify(entry.opponent or "", given.seconds).write(path)
         if not path.exists():
             continue
         said, value = Certificate.read(path), known[name]["value"]

@@ -18,7 +18,7 @@ from common import arguments, course, draw, publish, small_game
 
 from hogeq.model.game import HogEngine
 from hogeq.model.shared import shared_workspace
-from hogeq.search.ascent import climb
+from hogeq.search.ascent import SearchContext
 from hogeq.search.attack import attack
 from hogeq.search.bounds import upper_bound
 from hogeq.search.results import Budget
@@ -96,14 +96,17 @@ def points(game: HogEngine, parts: int, given: argparse.Namespace) -> Iterator[l
 
 def climbed(game: HogEngine, mixture: Strategy, counters: Matrix) -> float:
     """Climb further from the counters that win most, and give the highest win rate."""
-    work, best = shared_workspace(game, 1 + len(mixture.chances)), 0.0
-    every = [
-        np.stack([one_hot(counter, game.num_actions), *mixture.policies]) for counter in counters
-    ]
-    rates = [work.win_rate(both, weights=mixture.chances).win_rate for both in every]
+    context = SearchContext.of(game, mixture)
+    policies = context.policies  # row 0 is the responder
+    work = shared_workspace(game, len(policies))
+    rates = []
+    for counter in counters:
+        policies[0] = one_hot(counter, game.num_actions)
+        rates.append(work.win_rate(policies, weights=mixture.chances).win_rate)
+    best = 0.0
     for which in np.argsort(rates)[-STRONGEST:]:
-        both = every[which]
-        best = max(best, climb(game, both, weights=mixture.chances)[0])
+        policies[0] = one_hot(counters[which], game.num_actions)
+        best = max(best, context.climb()[0])
     return best
 
 

@@ -28,7 +28,8 @@ from hogeq.purification.integer import IntegerRounding
 from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.results import Budget
-from hogeq.solvers.bundle import BundleState, ProximalBundle
+from hogeq.solvers.bundle import ProximalBundle
+from hogeq.solvers.cuts import BundleState
 from hogeq.strategies.files import read_strategy
 from hogeq.strategies.strategy import policy_of, strategy_of_shape
 from hogeq.support.aliases import Floats

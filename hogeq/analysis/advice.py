@@ -16,6 +16,7 @@ from hogeq.model.game import HogEngine
 from hogeq.model.shared import shared_workspace
 from hogeq.rules.rules import zero_points
 from hogeq.rules.turn import land
+from hogeq.strategies.arrays import at_actions
 from hogeq.strategies.strategy import Strategy, policies_of
 from hogeq.support.aliases import Floats, Ints, Matrix
 
@@ -69,12 +70,8 @@ def rule_changes(game: HogEngine, matrix: Matrix, against: Strategy) -> list[Rul
     counterfactual = counterfactual_values(
         shared_workspace(game, 2), policies_of(game, matrix, against)
     )
-    played_values = np.take_along_axis(
-        counterfactual.values, matrix[..., None].astype(np.int64), axis=2
-    )
-    gains = (
-        counterfactual.values - played_values
-    )  # (G, G, K), of each action in place of the table's
+    # (G, G, K), of each action in place of the table's
+    gains = counterfactual.values - at_actions(counterfactual.values, matrix)[..., None]
     is_reached = counterfactual.infoset_reach > 0.0
     candidates = [*_by_scores(game, matrix, gains), *_by_points(game, matrix, is_reached)]
     estimates = np.array(

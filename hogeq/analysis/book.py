@@ -19,7 +19,7 @@ from hogeq.evaluation.values import reach
 from hogeq.model.game import HogEngine
 from hogeq.model.rows import TIE
 from hogeq.rules.turn import TurnTable, dice_sides, end_effects, part_name, play_turn, turn_effects
-from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.arrays import at_actions, one_hot
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import counted, percent, pp
 
@@ -152,8 +152,7 @@ def reasons(game: HogEngine) -> list[Reason]:
     candidates = []  # pairs of the expected loss in a game, and the reason
     for rule, values_without in values_without_rules(game, values[None], memory_weights):
         forgot = _best_rolls(values_without)
-        value_of_forgot = np.take_along_axis(roll_values, forgot[..., None], axis=2)[..., 0]
-        cost = roll_values.max(axis=2) - value_of_forgot
+        cost = roll_values.max(axis=2) - at_actions(roll_values, forgot)
         for own, other in np.argwhere(is_strange & (cost >= MIN_COST)).tolist():
             gains = roll_values[own, other] - values_without[own, other]
             reason = Reason(

@@ -191,6 +191,12 @@ def diff(
     )
 
 
+def _actions_played(tree: Rows, row: int, policy: Floats) -> list[tuple[str, float]]:
+    """List the actions that a policy (R, K) plays in a row, with their probabilities."""
+    pairs = zip(tree.labels[row], policy[row].tolist(), strict=False)  # K may be larger
+    return [(label, probability) for label, probability in pairs if probability > 0.0]
+
+
 def diff_rows(
     engine: Engine,
     tree: Rows,
@@ -218,10 +224,6 @@ def diff_rows(
     win_rates = gains_alone(engine, policies, weights, after, first_order)
     gains = engine.payoff_per_win_rate * win_rates
 
-    def actions(row: int, policy: Floats) -> list[tuple[str, float]]:
-        pairs = zip(tree.labels[row], policy[row].tolist(), strict=False)  # K may be larger
-        return [(label, probability) for label, probability in pairs if probability > 0.0]
-
     rows = np.flatnonzero((before != after).any(axis=1)).tolist()
     scale = tree.scale if isinstance(tree, FlatTree) else engine.payoff_per_win_rate
     if isinstance(tree, FlatTree):
@@ -236,8 +238,8 @@ def diff_rows(
         change = RowChange(
             player=int(tree.seat[row]),
             infoset=str(tree.names[row]),
-            before=actions(row, before),
-            after=actions(row, after),
+            before=_actions_played(tree, row, before),
+            after=_actions_played(tree, row, after),
             gain=float(gains[row]),
             reach=float(reach[row]),
         )

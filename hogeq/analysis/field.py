@@ -6,7 +6,8 @@ those against a single rival (:mod:`hogeq.search.ascent`). So a step of the asce
 raise the objective is halved, down to the one cell that gains most.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from math import inf
 from typing import Any, Final, Literal, NamedTuple
 
@@ -19,7 +20,7 @@ from hogeq.model.rows import improvable
 from hogeq.search.ascent import random_policy, with_random_rolls
 from hogeq.search.attack import search_steps
 from hogeq.search.counter_search import ASCENT
-from hogeq.search.population import Measured, OutOfTimeError, Population
+from hogeq.search.population import Measured, Population
 from hogeq.search.results import Budget
 from hogeq.strategies.arrays import StrategyError, likeliest, one_hot
 from hogeq.strategies.strategy import StrategyLike, strategy_of, table_of
@@ -45,28 +46,20 @@ def mean_wins(rates: Floats) -> tuple[float, Floats]:
     return float(rates.mean()), np.full(len(rates), 1.0 / len(rates))
 
 
-def smooth_wins(width: float) -> Score:
+def smooth_wins(width: float, rates: Floats) -> tuple[float, Floats]:
     """Score by the share of rivals beaten, a win being a smooth step of this width."""
-
-    def score(rates: Floats) -> tuple[float, Floats]:
-        wins = _smooth_step(rates, width)
-        return float(wins.mean()), wins * (1.0 - wins) / (width * len(rates))
-
-    return score
+    wins = _smooth_step(rates, width)
+    return float(wins.mean()), wins * (1.0 - wins) / (width * len(rates))
 
 
-def shortfall(target: NDArray[np.bool_], width: float) -> Score:
+def shortfall(target: NDArray[np.bool_], width: float, rates: Floats) -> tuple[float, Floats]:
     """Score by minus the sum of what the win rates against some rivals lack to a win.
 
     `target` (n,) marks the rivals. The kink at a win is smoothed over the given width.
     """
-
-    def score(rates: Floats) -> tuple[float, Floats]:
-        missing = np.logaddexp(0.0, (WIN - rates[target]) / width)  # a smooth max(0, x)
-        gradient = np.where(target, 1.0 - _smooth_step(rates, width), 0.0)
-        return -width * float(missing.sum()), gradient
-
-    return score
+    missing = np.logaddexp(0.0, (WIN - rates[target]) / width)  # a smooth max(0, x)
+    gradient = np.where(target, 1.0 - _smooth_step(rates, width), 0.0)
+    return -width * float(missing.sum()), gradient
 
 
 def _smooth_step(rates: Floats, width: float) -> Floats:
@@ -157,7 +150,7 @@ def answer_field(
     with phase("field", budget.starts * search_steps(budget)) as progress:
         for start in range(budget.starts):
             answers.append(_search(field, objective, budget, progress, start))
-            best = max(answers, key=lambda answer: answer.rank(objective))
+            best = _best(answers, objective)
             beaten = f"{best.beaten} of {len(rivals)} beaten"
             progress.measured(f"best {percent(best.mean)}, {beaten}")
     return best
@@ -193,7 +186,7 @@ def _search(
         best_matrix = np.array(best.strategy, np.int8)
         perturbed = with_random_rolls(best_matrix, PERTURBED_SHARE, game.num_actions, random)
         answer = _climb(field, perturbed, objective)
-        best = max(best, answer, key=lambda answer: answer.rank(objective))
+        best = _best([best, answer], objective)
         progress.step(ASCENT, f"{start_text}, kick {perturbation}/{budget.kicks}")
     return best
 
@@ -209,21 +202,24 @@ def _climb(field: Field, matrix: Matrix, objective: Objective) -> Answer:
     3. Ascend by the mean win rate.
     """
     best = field.answer(matrix.copy())
-
-    def best_of_ascent(start: Matrix, score: Score) -> Answer:
-        answers = [best, *ascend(field, start, score)]
-        return max(answers, key=lambda answer: answer.rank(objective))
-
     if objective == "mean":
-        return best_of_ascent(matrix, mean_wins)
+        return _best([best, *ascend(field, matrix, mean_wins)], objective)
     for width in WIN_EDGES:
-        best = best_of_ascent(matrix, smooth_wins(width))
+        best = _best([best, *ascend(field, matrix, partial(smooth_wins, width))], objective)
     unbeaten = [rival for rival in np.argsort(-best.win_rates) if best.win_rates[rival] <= WIN]
     for rival in unbeaten[:MAX_TARGETS]:
         target = best.win_rates > WIN
         target[rival] = True
-        best = best_of_ascent(np.array(best.strategy, np.int8), shortfall(target, WIN_EDGES[1]))
-    return best_of_ascent(np.array(best.strategy, np.int8), mean_wins)
+        score = partial(shortfall, target, WIN_EDGES[1])
+        ascent = ascend(field, np.array(best.strategy, np.int8), score)
+        best = _best([best, *ascent], objective)
+    ascent = ascend(field, np.array(best.strategy, np.int8), mean_wins)
+    return _best([best, *ascent], objective)
+
+
+def _best(answers: Iterable[Answer], objective: Objective) -> Answer:
+    """Give the best of some answers by the objective, of equals the first."""
+    return max(answers, key=lambda answer: answer.rank(objective))
 
 
 def ascend(
@@ -256,7 +252,7 @@ def ascend(
         policy = one_hot(matrix, num_actions)
         try:
             measured = field.measure(policy, weights, deadline)
-        except OutOfTimeError:
+        except TimeoutError:
             return
         cells = improvable(policy, measured.values, measured.infoset_reach)
         best_actions = measured.values.argmax(axis=2).astype(np.int8).ravel()

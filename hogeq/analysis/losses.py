@@ -32,6 +32,7 @@ from hogeq.model.state_values import hidden_reach
 from hogeq.rules import Rules
 from hogeq.rules.memory import remembered
 from hogeq.rules.turn import part_name
+from hogeq.strategies.arrays import at_actions
 from hogeq.strategies.strategy import Strategy, policies_of
 from hogeq.support.aliases import Floats, Matrix
 
@@ -86,13 +87,11 @@ def losses(
     responders = policies_of(game, response, against)
     # Q(h, k), weighted by the strategy's reach d(h).
     action_values = work.backward(reach, responders, Role.COUNTERFACTUAL).values
-    response_values = np.take_along_axis(
-        action_values, response[..., None].astype(np.int64), axis=2
-    )
+    response_values = at_actions(action_values, response)
     if not game.has_memory:
         # The response is best everywhere, so that rounding should make no negative losses.
-        response_values = action_values.max(axis=2, keepdims=True)
-    rolls = strategy.policy * (response_values - action_values)
+        response_values = action_values.max(axis=2)
+    rolls = strategy.policy * (response_values[..., None] - action_values)
     # If positions recur, the sum may miss the total: the rest is lost in games that never end.
     endless = total - float(rolls.sum()) if game.positions_recur else 0.0
     return Losses(rolls, response, reach.rows.copy(), endless)
@@ -200,10 +199,9 @@ def _deficits_by_rule(
     reach = np.frombuffer(visits).reshape(shape) if visits else np.ones(shape)
     beliefs = reach / np.maximum(reach.sum(axis=2, keepdims=True), np.finfo(float).tiny)
     following_values = np.stack([values(game, matrix, against), values(game, against, matrix)])
-    index = matrix[..., None].astype(np.int64)
     deficits = {}
     for rule, win_probabilities in values_without_rules(game, following_values, beliefs):
-        response_values = np.take_along_axis(win_probabilities, index, axis=2)
+        response_values = at_actions(win_probabilities, matrix)[..., None]
         deficits[part_name(game.rules, rule)] = response_values - win_probabilities
     return deficits
 

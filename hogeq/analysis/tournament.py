@@ -160,14 +160,15 @@ def round_robin(
     block_size = max(1, min(MAX_BLOCK, len(pairs) // (4 * width())))
     blocks = [pairs[first : first + block_size] for first in range(0, len(pairs), block_size)]
 
+    tasks: list[list[_Match]] = [
+        [(tables[a], tables[b], None if goals is None else (goals[a], goals[b])) for a, b in block]
+        for block in blocks
+    ]
+
     def report(block: int) -> None:
         for _ in blocks[block]:
             progress()
 
-    def match(a: int, b: int) -> _Match:
-        return tables[a], tables[b], None if goals is None else (goals[a], goals[b])
-
-    tasks = [[match(a, b) for a, b in block] for block in blocks]
     computed = compute(partial(_play, game, start), tasks, report)
     for (a, b), rate in zip(chain(*blocks), chain(*computed), strict=True):
         rates[a, b] = rate

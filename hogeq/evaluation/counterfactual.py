@@ -10,7 +10,7 @@ from hogeq.model.graph_engine import GraphEngine
 from hogeq.model.protocol import Engine, Passes, Role
 from hogeq.model.rows import plain
 from hogeq.model.shared import shared_workspace
-from hogeq.strategies.arrays import normalised
+from hogeq.strategies.arrays import given_arrival, normalised
 from hogeq.strategies.strategy import Strategy, StrategyLike, policies_of
 from hogeq.support.aliases import Floats
 from hogeq.support.floats import UNIT_ROUNDOFF
@@ -76,13 +76,11 @@ def graph_action_values(graph: Graph, policies: Floats, weight: RegretWeight) ->
         if weight == "counterfactual" and passes.pass_graph.block_recurs.any():
             allowed = "reach or belief where a play can come to an information set twice"
             raise HogeqError(refusal("weight", weight, allowed))
-        row_reach = passes.forward(reach_policies)[0, :, None]  # (R, 1)
+        row_reach = passes.forward(reach_policies)[0]  # (R,)
         passes.backward(Role.COUNTERFACTUAL, policies.copy(), np.ones(1))
         seat_values = passes.action_values
         if weight == "belief":
-            seat_values = np.divide(
-                seat_values, row_reach, out=np.zeros_like(seat_values), where=row_reach > 0.0
-            )
+            seat_values = given_arrival(seat_values, row_reach)
         seat_rows = graph.rows_of(seat)
         values[seat_rows] = seat_values[seat_rows]
     return np.where(graph.legal, values, np.nan)
@@ -164,11 +162,11 @@ def counterfactual_values(
         reach_policies[0] = 1.0  # every own action counts as 1
     reach = work.forward(reach_policies)
     backward = work.backward(reach, policies, Role.COUNTERFACTUAL)
-    values = backward.values.copy()  # the workspace overwrites its own in the next pass
     infoset_reach = reach.rows.copy()
+    # The workspace overwrites its own values in the next pass.
+    values = backward.values.copy()
     if weight == "belief":
-        divisor = infoset_reach[..., None]
-        np.divide(values, divisor, out=values, where=divisor > 0.0)
+        values = given_arrival(values, infoset_reach)
     return Counterfactual(values, infoset_reach, (backward.first, backward.other))
 
 

@@ -43,11 +43,6 @@ class Enclosure(NamedTuple):
     rounds: int  # of all levels
 
     @property
-    def middle(self) -> Floats:
-        """Middle of both bounds, (C, H)."""
-        return self.lower / 2 + self.upper / 2
-
-    @property
     def error(self) -> float:
         """Largest distance of a value from the middle of its bounds."""
         return float((self.upper / 2 - self.lower / 2).max())
@@ -63,7 +58,6 @@ class Interval(NamedTuple):
 def enclose(
     graph: Graph,
     policies: Sequence[Policy] = (None, None),
-    rounds: int = MOST_ROUNDS,
     deadline: Deadline = FOREVER,
 ) -> Enclosure:
     """Bound the value of every state, from below and from above.
@@ -78,17 +72,15 @@ def enclose(
     ----------
     policies : sequence of float64 (R, K) or None
         What players 0 and 1 play, or None: they see everything, and choose what is best.
-    rounds : int
-        Most rounds of a level that recurs.
     deadline : Deadline
         When it is over, levels that are left have one round each.
     """
     # Player 1 gets what player 0 loses: a lower bound of one is an upper bound of the other.
-    first = _lower_bound(graph, policies, 0, rounds, None, deadline)
-    second = _lower_bound(graph, policies, 1, rounds, -first.payoffs, deadline)
+    first = _lower_bound(graph, policies, 0, None, deadline)
+    second = _lower_bound(graph, policies, 1, -first.payoffs, deadline)
     if graph.recurring.any() and not deadline.is_over:
         # Again with these upper bounds, from which lower ones may fall where players can stay.
-        first = _lower_bound(graph, policies, 0, rounds, -second.payoffs, deadline)
+        first = _lower_bound(graph, policies, 0, -second.payoffs, deadline)
     is_mover = [graph.player[:, None] == player for player in (0, 1)]
     chosen = np.select(is_mover, [first.chosen, second.chosen], -1).astype(np.int32)
     return Enclosure(first.payoffs, -second.payoffs, chosen, first.rounds + second.rounds)
@@ -126,7 +118,6 @@ def _lower_bound(
     graph: Graph,
     policies: Sequence[Policy],
     player: int,
-    rounds: int,
     upper: Floats | None,
     deadline: Deadline,
 ) -> _LowerBound:
@@ -151,7 +142,7 @@ def _lower_bound(
     rule = BoundRule(
         least_payoff=float(_rounded_down(sign * graph.paid).min()),
         endless_payoff=float(_rounded_down(sign * endless)),
-        most_rounds=rounds,
+        most_rounds=MOST_ROUNDS,
         least_rise=LEAST_RISE * float(np.abs(graph.paid).max()),
         falls=upper is not None,
     )

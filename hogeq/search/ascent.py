@@ -1,12 +1,15 @@
 """Ascent and annealing of a responder, by passes of a game: the parts of every search."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from hogeq.model.protocol import Engine, Passes, Role
 from hogeq.model.shared import quick_workspace, shared_workspace
 from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.deadline import FOREVER, Deadline
 
@@ -15,103 +18,122 @@ WARM_TEMPERATURE = 5e-3  # first temperature of a start from the strategy itself
 SWEEP_LIMIT = 1000  # of coordinate ascent, which has always ended in fewer than 60
 STAYING = 1e-12  # gain above which a change to a draw for ever counts, in win probability
 SINGLE_ERROR = 1e-6  # in win probability; single precision errs by a tenth of it
+UNUSED: Final = np.random.default_rng(0)  # where nothing is left to chance
 
 
-def ascend(
-    work: Passes,
-    policies: Floats,
-    limit: int = SWEEP_LIMIT,
-    least_gain: float = -1.0,
-    to_beat: float = -1.0,
-    weights: Floats | None = None,
-    deadline: Deadline = FOREVER,
-) -> tuple[float, int]:
-    """Coordinate ascent: make every row of a responder its best roll, sweep by sweep, in place.
+@dataclass
+class SearchContext:
+    """A responder to a strategy, and the passes by which a search improves it, in one thread."""
 
-    Row 0 of `policies` (1 + n, G, G, K) is the responder; the others are its opponents, drawn by
-    `weights` (n,). A sweep is one pass over the table. The ascent ends after a sweep that changes
-    nothing, is number `limit`, gains less than `least_gain`, could not reach the win rate `to_beat`
-    by the same gain again, or ends after the deadline. Returns the win rate and the number of
-    sweeps.
-    """
-    rate = -1.0
-    for sweeps in range(1, limit + 1):
-        reach = work.forward(policies, weights)
-        swept = work.backward(reach, policies, Role.ASCEND)  # changes row 0 of the policies
-        gain = swept.win_rate - rate
-        rate = swept.win_rate
-        is_hopeless = sweeps > 1 and rate + gain < to_beat
-        if swept.changes == 0 or gain < least_gain or is_hopeless or deadline.is_over:
-            return rate, sweeps
-    return rate, limit
+    game: Engine
+    weights: Floats | None  # (n,), by which one of several opponents is drawn; None if it is one
+    work: Passes  # the passes of the search
+    policies: Floats  # (1 + n, G, G, K): the responder, changed in place, and its opponents
+    random: np.random.Generator
+    partners: Sequence[Matrix] = ()  # matrices (G, G) of other searches, to cross with
+    roll: int = 0  # the roll of which a move by one roll makes more
+    deadline: Deadline = FOREVER  # after which every part ends as soon as it can
 
+    @classmethod
+    def of(
+        cls,
+        game: Engine,
+        strategy: Strategy,
+        seed: Sequence[int] = (),
+        partners: Sequence[Matrix] = (),
+        deadline: Deadline = FOREVER,
+    ) -> "SearchContext":
+        """Prepare a search for a response to a strategy, in the precision of searches.
 
-def stay_for_ever(game: Engine, policies: Floats, rate: float) -> bool:
-    """Change one row so that both players stay at a position for ever, if that draw wins more.
+        Row 0 of the policies is not yet set. Without a seed nothing may be drawn.
+        """
+        weights = strategy.chances if len(strategy.chances) > 1 else None
+        policies = np.concatenate([np.empty((1, *game.shape)), strategy.policies])
+        work = quick_workspace(game, len(policies))
+        random = np.random.default_rng(seed) if seed else UNUSED
+        return cls(game, weights, work, policies, random, partners, deadline=deadline)
 
-    `policies` (2, G, G, K) are the responder, changed in place, and the opponent; `rate` is the
-    responder's win rate. True if a row was changed.
-    """
-    # No sweep of an ascent finds such a change: to stay once is worth as much as to play on.
-    for cell, staying_action in game.ways_to_stay(policies):
-        row = policies[0][cell]
-        row_before = row.copy()
-        row[:] = np.arange(len(row)) == staying_action
-        new_rate = shared_workspace(game, 2).win_rate(policies).win_rate
-        if new_rate > rate + STAYING:
-            return True
-        row[:] = row_before
-    return False
+    def ascend(
+        self,
+        limit: int = SWEEP_LIMIT,
+        least_gain: float = -1.0,
+        to_beat: float = -1.0,
+        *,
+        is_exact: bool = False,
+    ) -> tuple[float, int]:
+        """Coordinate ascent: make every row of the responder its best roll, sweep by sweep.
 
+        A sweep is one pass over the table, in double precision if `is_exact`. The ascent ends after
+        a sweep that changes nothing, is number `limit`, gains less than `least_gain`, could not
+        reach the win rate `to_beat` by the same gain again, or ends after the deadline. Returns the
+        win rate and the number of sweeps.
+        """
+        work = shared_workspace(self.game, len(self.policies)) if is_exact else self.work
+        rate = -1.0
+        for sweeps in range(1, limit + 1):
+            reach = work.forward(self.policies, self.weights)
+            swept = work.backward(reach, self.policies, Role.ASCEND)  # changes row 0 of them
+            gain = swept.win_rate - rate
+            rate = swept.win_rate
+            is_hopeless = sweeps > 1 and rate + gain < to_beat
+            if swept.changes == 0 or gain < least_gain or is_hopeless or self.deadline.is_over:
+                return rate, sweeps
+        return rate, limit
 
-def climb(
-    game: Engine, policies: Floats, weights: Floats | None = None, deadline: Deadline = FOREVER
-) -> tuple[float, int]:
-    """Ascend to a local optimum, in single precision first and then in double.
+    def climb(self) -> tuple[float, int]:
+        """Ascend to a local optimum, in the precision of searches first and then in double.
 
-    Row 0 of `policies` (1 + n, G, G, K) is the responder, changed in place; the others are its
-    opponents, drawn by `weights` (n,). Against one opponent the ascent is repeated while the
-    responder gains by staying for ever at some position. Returns the win rate and the number of
-    sweeps over the table.
-    """
-    quick = quick_workspace(game, len(policies))
-    exact = shared_workspace(game, len(policies))
-    total_sweeps = 0
-    # Most sweeps are quick ones; the last, in double, finds the gains that were below rounding.
-    if not deadline.is_over:
-        _, total_sweeps = ascend(
-            quick, policies, least_gain=SINGLE_ERROR, weights=weights, deadline=deadline
-        )
-    rate, sweeps = ascend(exact, policies, weights=weights, deadline=deadline)
-    total_sweeps += sweeps
-    while len(policies) == 2 and stay_for_ever(game, policies, rate):
-        rate, sweeps = ascend(exact, policies, deadline=deadline)
+        Against one opponent the ascent is repeated while the responder gains by staying for ever at
+        some position. Returns the win rate and the number of sweeps over the table.
+        """
+        total_sweeps = 0
+        # Most sweeps are quick ones; the last, in double, finds the gains that were below rounding.
+        if not self.deadline.is_over:
+            _, total_sweeps = self.ascend(least_gain=SINGLE_ERROR)
+        rate, sweeps = self.ascend(is_exact=True)
         total_sweeps += sweeps
-    return rate, total_sweeps
+        while len(self.policies) == 2 and self._stay_for_ever(rate):
+            rate, sweeps = self.ascend(is_exact=True)
+            total_sweeps += sweeps
+        return rate, total_sweeps
 
+    def _stay_for_ever(self, rate: float) -> bool:
+        """Change one row so that both players stay at a position for ever, if that draw wins more.
 
-def anneal(
-    work: Passes,
-    policies: Floats,
-    steps: int,
-    damping: float,
-    cooling: tuple[float, float] = TEMPERATURES,
-    progress: Callable[[], object] = lambda: None,
-    weights: Floats | None = None,
-    deadline: Deadline = FOREVER,
-) -> None:
-    """Anneal a softmax responder, row 0 of policies (1 + n, G, G, K), in place.
+        `rate` is the win rate of the responder. True if a row was changed.
+        """
+        # No sweep of an ascent finds such a change: to stay once is worth as much as to play on.
+        for cell, staying_action in self.game.ways_to_stay(self.policies):
+            row = self.policies[0][cell]
+            row_before = row.copy()
+            row[:] = np.arange(len(row)) == staying_action
+            new_rate = shared_workspace(self.game, 2).win_rate(self.policies).win_rate
+            if new_rate > rate + STAYING:
+                return True
+            row[:] = row_before
+        return False
 
-    The other rows are its opponents, drawn by `weights` (n,). The temperature falls geometrically
-    through `steps` values, from the first of `cooling` to the second. Each step moves every row by
-    the share `damping` towards the softmax of its values, and calls `progress`.
-    """
-    for temperature in np.geomspace(*cooling, steps):
-        if deadline.is_over:
-            break
-        reach = work.forward(policies, weights)
-        work.backward(reach, policies, Role.SOFTMAX, temperature=temperature, damping=damping)
-        progress()
+    def anneal(
+        self,
+        steps: int,
+        damping: float,
+        cooling: tuple[float, float] = TEMPERATURES,
+        progress: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Anneal the responder by softmax steps, each a pass over the table.
+
+        The temperature falls geometrically through `steps` values, from the first of `cooling` to
+        the second. Each step moves every row by the share `damping` towards the softmax of its
+        values, and calls `progress`.
+        """
+        for temperature in np.geomspace(*cooling, steps):
+            if self.deadline.is_over:
+                break
+            reach = self.work.forward(self.policies, self.weights)
+            self.work.backward(
+                reach, self.policies, Role.SOFTMAX, temperature=temperature, damping=damping
+            )
+            progress()
 
 
 def random_policy(game: Engine, random: np.random.Generator, concentration: float = 1.0) -> Floats:

@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple
 
 from hogeq.model.protocol import Engine
 from hogeq.model.shared import shared_workspace
-from hogeq.search.ascent import ascend, climb, to_pure
+from hogeq.search.ascent import SearchContext, to_pure
 from hogeq.search.budget import Budget
 from hogeq.search.counter_search import ASCENT, CounterSearch, Excursion, MoveGain, SearchState
-from hogeq.search.moves import HOG_MOVES, MOVES, SearchContext, bandits
+from hogeq.search.moves import HOG_MOVES, MOVES, bandits
 from hogeq.search.units import WIN_RATES, Units, write_rate
 from hogeq.strategies.arrays import likeliest, one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
@@ -74,17 +74,18 @@ def saturation(curve: Sequence[tuple[int, float]], apart: float = 0.0) -> Satura
     win rates of the two best candidates.
     """
     sweeps_spent, best_rate = curve[-1]
-
-    def best_rate_after(share: float) -> float:
-        """Best win rate when this share of the sweeps was spent, or else at the first point."""
-        rates = [rate for sweeps, rate in curve if sweeps <= share * sweeps_spent]
-        return max(rates, default=curve[0][1])
-
-    last_half = best_rate - best_rate_after(0.5)
-    second_quarter = best_rate_after(0.5) - best_rate_after(0.25)
+    rate_at_half = _best_rate_by(0.5 * sweeps_spent, curve)
+    last_half = best_rate - rate_at_half
+    second_quarter = rate_at_half - _best_rate_by(0.25 * sweeps_spent, curve)
     doubling_gain = max(last_half, 0.5 * (last_half + second_quarter), LUCK * apart)
     has_enough_rounds = len(curve) > ROUNDS
     return Saturation(last_half, doubling_gain if has_enough_rounds else None)
+
+
+def _best_rate_by(most_sweeps: float, curve: Sequence[tuple[int, float]]) -> float:
+    """Best win rate when so many sweeps were spent, or else at the first point of a curve."""
+    rates = [rate for sweeps, rate in curve if sweeps <= most_sweeps]
+    return max(rates, default=curve[0][1])
 
 
 class MovePay(NamedTuple):
@@ -205,12 +206,12 @@ def attack(
         progress.write = partial(write_rate, game)
         search = AttackSearch(game, target, budget, progress, deadline)
         run_start = partial(_run_in_time, game=game, strategy=target, progress=progress)
-
-        def show_end(number: int) -> None:
-            progress.reach((number + 1) * steps_of_start)
-
         # Searches run in any threads or processes.
-        states = compute(run_start, search.starts(), show_end)
+        states = compute(
+            run_start,
+            search.starts(),
+            lambda number: progress.reach((number + 1) * steps_of_start),
+        )
         search.begin([state for state in states if state is not None], known)
         run_kicks = partial(CounterSearch.run, game=game, strategy=target, progress=progress)
         while search.kicks_left:
@@ -342,22 +343,22 @@ class AttackSearch:
             self.candidates.append(_Candidate(start, refining, state.rate))
             self.start_rates.append(state.rate)
             self.sweeps += state.sweeps
-        context = SearchContext.of(self.game, self.strategy)
+        context = SearchContext.of(self.game, self.strategy, deadline=self.deadline)
         policies = context.policies  # row 0 is the responder, which an ascent changes in place
         next_start = self.budget.starts
-        exact = shared_workspace(self.game, len(policies))
         if self.start_rates[0] < VALUE:
             policies[0] = self.strategy.mean
-            rate, sweeps = climb(self.game, policies, context.weights, self.deadline)
+            rate, sweeps = context.climb()
             if self.deadline.is_over:  # rows that the last sweep did not come to may be mixed
                 to_pure(policies[0])
+                exact = shared_workspace(self.game, len(policies))
                 rate = exact.win_rate(policies, weights=context.weights).win_rate
             self._add_candidate(next_start, policies[0], rate, sweeps)
         for start, matrix in enumerate(known, next_start + 1):
             if self.deadline.is_over:
                 break
             policies[0] = one_hot(matrix, self.game.num_actions)
-            rate, sweeps = ascend(exact, policies, weights=context.weights, deadline=self.deadline)
+            rate, sweeps = context.ascend(is_exact=True)
             self.known_rate = max(self.known_rate or 0.0, rate)
             self._add_candidate(start, policies[0], rate, sweeps)
         self._record_progress()

@@ -113,21 +113,17 @@ def _enclosed_win_rate(
     None in place of the policy stands for the best responder that remembers everything and knows
     which component of a mixture was drawn.
     """
-    policy = None if responder is None else _by_row(responder.policies[0])
+    rows = game.goal**2, game.num_actions  # of a policy in the graph
+    policy = None if responder is None else responder.policies[0].reshape(rows)
     lower = upper = 0.0
     for probability, component in zip(target.chances, target.policies, strict=True):
-        values = enclosures.enclose(game.graph, (policy, _by_row(component)))
+        values = enclosures.enclose(game.graph, (policy, component.reshape(rows)))
         at_start = enclosures.start_of(game.graph, values)
         lower += probability * at_start.lower
         upper += probability * at_start.upper
     # A product and a sum for each chance, 2 of the chances:
     rounding = (len(target.chances) + 2) * UNIT_ROUNDOFF
     return enclosures.Interval(lower - rounding, upper + rounding)
-
-
-def _by_row(policy: Floats) -> Floats:
-    """Reshape a policy (G, G, K) to rows, (G * G, K)."""
-    return policy.reshape(-1, policy.shape[-1])
 
 
 def bound_in_time(
@@ -235,7 +231,6 @@ class Grid(NamedTuple):
     weights: Floats  # (n,), of the draw, all positive
     resolution: int
     points: Ints  # (N, n), whole numbers of sum `resolution`, in lexicographic order
-    binomials: Ints  # (resolution + n, n), binomial coefficients, to find a point in that order
 
     @classmethod
     def of(cls, weights: Floats, resolution: int) -> "Grid":
@@ -251,8 +246,7 @@ class Grid(NamedTuple):
         right_end = np.full((len(bars), 1), places)
         left_end = -np.ones_like(right_end)
         points = np.diff(np.hstack([left_end, bar_places, right_end]), axis=1) - 1
-        binomials = [[comb(n, k) for k in range(components)] for n in range(places + 1)]
-        return cls(weights, resolution, points, np.array(binomials))
+        return cls(weights, resolution, points)
 
     @property
     def beliefs(self) -> Floats:
@@ -282,30 +276,23 @@ class Grid(NamedTuple):
         falling_fractions = np.take_along_axis(fractions, raised, axis=1)
         from_1_to_0 = np.pad(falling_fractions, ((0, 0), (1, 1)), constant_values=(1.0, 0.0))
         corner_weights = -np.diff(from_1_to_0, axis=1)
+        # Points are in the order of their numbers, read as the digits of one whole number.
+        digit_values = (self.resolution + 1) ** np.arange(sums.shape[1])[::-1]
+        point_keys = self.points @ digit_values
         weights = np.zeros((len(beliefs), len(self.points)))
         rows = np.arange(len(beliefs))
         corner = floor.astype(np.int64)  # (m, n), of each belief, as sums from the right
         for number, corner_weight in enumerate(corner_weights.T):
             is_used = corner_weight > 0.0
-            weights[rows[is_used], self._indices(corner[is_used])] += corner_weight[is_used]
+            corner_points = -np.diff(corner[is_used], axis=1, append=0)
+            indices = np.searchsorted(point_keys, corner_points @ digit_values)
+            weights[rows[is_used], indices] += corner_weight[is_used]
             if number < raised.shape[1]:
                 corner[rows, raised[:, number]] += 1
         # So far the weights are of likelihoods. Those of beliefs are proportional to them times the
         # total probability at each point.
         weights *= self.points @ self.weights
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
-
-    def _indices(self, sums: Ints) -> Ints:
-        """Find the indices (m,) of grid points by the sums of their numbers from the right, (m, n).
-
-        The index of a point is the number of points before it in lexicographic order. A point's
-        numbers count units between n - 1 bars; the points after it are counted bar by bar.
-        """
-        bars = sums.shape[1] - 1
-        bars_after = np.arange(bars)[::-1]
-        places_after = sums[:, 1:] + bars_after  # units and bars behind each bar
-        points_after = self.binomials[places_after, bars_after + 1].sum(axis=1)
-        return np.asarray(len(self.points) - 1 - points_after)
 
 
 def _state_values(

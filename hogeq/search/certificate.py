@@ -9,11 +9,10 @@ from typing import cast
 import numpy as np
 
 from hogeq.graph.hog import of_hog
-from hogeq.model.game import HogEngine
 from hogeq.model.graph_layout import near_first
 from hogeq.model.priced import Problem
 from hogeq.rules import Rules
-from hogeq.search.certificate_files import Certificate, OtherGame, require_size
+from hogeq.search.certificate_files import Certificate, OtherGame
 from hogeq.search.lifted_bound import (
     LEAST,
     MOST_STEPS,
@@ -23,7 +22,7 @@ from hogeq.search.lifted_bound import (
     Step,
     replay,
 )
-from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import percent
 from hogeq.support.progress import phase
@@ -52,14 +51,6 @@ def hog_problems(rules: Rules, strategy: Strategy) -> list[Problem]:
         Problem(graph, 0, policy.reshape(-1, rules.num_actions), chance, order)
         for policy, chance in components
     ]
-
-
-def certified_bound(game: HogEngine, strategy: StrategyLike, seconds: float) -> Certificate:
-    """Search so many seconds, compiling not counted, for a bound below that of full memory."""
-    require_size(game.rules)
-    target = strategy_of(game, strategy)
-    bound = certify(hog_problems(game.rules, target), seconds)
-    return certificate_of(game.rules, target, bound)
 
 
 def check_certificate(
@@ -104,26 +95,15 @@ def certify(
     `shown` writes the bound in the progress that is shown; `clock` tells the seconds.
     """
     deadline = Deadline(seconds, clock)
-    bound = LiftedBound(problems)
-    seconds_to_solve = deadline.spent
+    search = _Search(problems, deadline)
+    bound = search.bound
     if not bound.hides:  # full memory is a best response
         return bound
-
-    def has_ended() -> bool:
-        # At the end the responder is solved anew, which takes as long as the beginning did.
-        has_no_time = deadline.left <= seconds_to_solve
-        is_full = len(bound.steps) > MOST_STEPS - STEPS_OF_A_VISIT
-        return has_no_time or is_full
-
-    search = _Search(bound)
     with phase("certificate", 100) as progress:
-        while not has_ended():
-            rows = search.next_rows(has_ended)
-            if not rows:
-                break
+        while rows := search.next_rows():
             progress.measured(f"bound {shown(bound.payoff)}")
             for row in rows:
-                if has_ended():
+                if search.has_ended:
                     break
                 search.visit(row)
                 progress.reach(int(100.0 * deadline.spent / seconds))
@@ -137,20 +117,33 @@ class _Search:
     (Werner, Prusa and Dlask 2020, "Relative interior rule in block-coordinate descent").
     """
 
-    def __init__(self, bound: LiftedBound) -> None:
-        rows, _ = bound.shape
-        self.bound = bound
+    def __init__(self, problems: Sequence[Problem], deadline: Deadline) -> None:
+        self.deadline = deadline
+        self.bound = LiftedBound(problems)
+        self.seconds_to_solve = deadline.spent
+        rows, _ = self.bound.shape
         self.largest_gains = np.zeros(rows)  # (R,), most that a row can lower the bound by
         self.success = np.ones(rows)  # (R,), share of that by which recent visits lowered it
         self.value_before = np.inf  # of the bound, when the last rows were given
 
-    def next_rows(self, has_ended: Callable[[], bool]) -> list[int]:
+    @property
+    def has_ended(self) -> bool:
+        """Whether steps are used up, or no more time is left than the end takes."""
+        # At the end the responder is solved anew, which takes as long as the beginning did.
+        has_no_time = self.deadline.left <= self.seconds_to_solve
+        is_full = len(self.bound.steps) > MOST_STEPS - STEPS_OF_A_VISIT
+        return has_no_time or is_full
+
+    def next_rows(self) -> list[int]:
         """Give the next rows to visit, the largest expected gain first; none to end the search.
 
-        The largest gain of a row is its loss by forgetting and its refund; the expected one is that
+        The largest gain of a row is its loss by forgetting and its refund, the most that a
+        responder collects of the row's claims, its part of the prices; the expected one is that
         times the row's success, the share of it by which recent visits lowered the bound. There are
-        no rows either if the search `has_ended` while losses are computed.
+        no rows either if the search has ended, before or while losses are computed.
         """
+        if self.has_ended:
+            return []
         value = self.bound.value
         gained = self.value_before - value
         self.value_before = value
@@ -160,7 +153,7 @@ class _Search:
         for number, row in enumerate(self.bound.reached_rows().tolist(), 1):
             least_losses[row] = self.bound.loss(row).min()
             # Of a large game the losses of all rows take as long as solving the responder.
-            if number % LOOKED == 0 and has_ended():
+            if number % LOOKED == 0 and self.has_ended:
                 return []
         self.largest_gains = least_losses + np.maximum(self.bound.refunds(), 0.0)
         expected_gains = self.largest_gains * self.success

@@ -19,12 +19,12 @@ from hogeq.search.ascent import (
     SINGLE_ERROR,
     SWEEP_LIMIT,
     TEMPERATURES,
-    climb,
+    SearchContext,
     ith_start,
     log_uniform,
     to_pure,
 )
-from hogeq.search.moves import MOVES, STAY, Bandit, SearchContext, bandits
+from hogeq.search.moves import MOVES, STAY, Bandit, bandits
 from hogeq.strategies.arrays import likeliest, one_hot, zero_matrices
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix
@@ -106,8 +106,7 @@ class CounterSearch(NamedTuple):
     def run(self, game: Engine, strategy: Strategy, progress: Phase | None = None) -> SearchState:
         """Search for a counter to a strategy: anneal and ascend from the start, then kick."""
         progress = progress or Phase("search")
-        context = SearchContext.of(game, strategy, self.seed, self.partners)
-        context.deadline = self.deadline
+        context = SearchContext.of(game, strategy, self.seed, self.partners, self.deadline)
         state = self._ascend_from_start(context, strategy, progress)
         return self._kick(context, state, progress) if self.kicks else state
 
@@ -129,7 +128,7 @@ class CounterSearch(NamedTuple):
         context.anneal(self.steps, self.damping, cooling, show_step)
         to_pure(policies[0])
         if self.sweeps is None and self.is_exact:
-            rate, sweeps = climb(game, policies, context.weights, self.deadline)
+            rate, sweeps = context.climb()
         else:
             least_gain = -1.0 if self.is_exact else SINGLE_ERROR
             most_sweeps = SWEEP_LIMIT if self.sweeps is None else self.sweeps
@@ -156,11 +155,9 @@ class CounterSearch(NamedTuple):
         kicked = search.state
         if kicked.rate == state.rate or not self.is_exact:
             return kicked
-        policies = context.policies
-        policies[0] = one_hot(kicked.matrix, context.game.num_actions)
-        # The ascent changes policies[0] in place.
-        rate, sweeps = climb(context.game, policies, context.weights, self.deadline)
-        matrix = likeliest(policies[0])
+        context.policies[0] = one_hot(kicked.matrix, context.game.num_actions)
+        rate, sweeps = context.climb()  # changes policies[0]
+        matrix = likeliest(context.policies[0])
         return kicked._replace(matrix=matrix, rate=rate, sweeps=kicked.sweeps + sweeps)
 
 
@@ -274,7 +271,7 @@ class Trails(NamedTuple):
     def searches(
         self, game: Engine, strategy: Strategy, counters: Matrix, kicks: int, seed: tuple[int, ...]
     ) -> list[CounterSearch]:
-        """List a search for counters to a strategy by so many kicks, for each trail.
+        """List a search for each trail by so many kicks: each perturbs its matrix, and ascends.
 
         A trail that has no kicks left begins anew by annealing from a random start. Kicks may cross
         over with a few of the `counters` (m, G, G), known matrices that win against the strategy.

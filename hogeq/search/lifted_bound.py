@@ -55,7 +55,7 @@ class LiftedBound:
 
     A problem is one seat against one policy of the other. Claims of the rows `revised` are stored,
     and no others; by default those of all rows, in the order in which they claim, as long as they
-    fit into 4 GiB.
+    fit into 4 GiB. Raises `HogeqError` if the claims of the rows `revised` take more than 8 GiB.
     """
 
     def __init__(self, problems: Sequence[Problem], revised: frozenset[int] | None = None) -> None:
@@ -71,6 +71,13 @@ class LiftedBound:
         # By row and problem; None: not stored.
         self._stored: dict[int, dict[int, RowPrices] | None] = {}
         self._room = KEPT  # bytes left for claims
+        if revised is not None:
+            size = sum(self._responder.bytes_kept(row) for row in sorted(revised))
+            if size > REPLAYED:
+                raise HogeqError(
+                    f"steps: claims of {len(revised)} revised rows need up to {size / 2**30:.1f} "
+                    f"GiB; allowed: {REPLAYED >> 30}"
+                )
         self._payoff_error = sum(problem.chance * problem.payoff_error for problem in problems)
         self._payoff_offset = sum(problem.chance * problem.payoff_offset for problem in problems)
         self.full_memory = self.payoff
@@ -136,7 +143,10 @@ class LiftedBound:
         return payoff
 
     def refunds(self) -> Floats:
-        """Give the refund of each row: the largest of its actions' refunds, float64 (R,)."""
+        """Give each row's refund, the most that a responder collects of its claims, float64 (R,).
+
+        It is the largest of its actions' refunds: a responder who forgets takes one of them.
+        """
         return self._refunded.max(axis=1)
 
     def reached_rows(self) -> Ints:
@@ -211,7 +221,10 @@ class LiftedBound:
             self._responder.visit()
 
     def _claim(self, step: Step) -> None:
-        """Add a step's claim to the dual prices, and what it may collect to its row's refunds."""
+        """Add a step's claim, a change of its row's prices, to the dual prices of all rows.
+
+        What a responder may collect of it is added to the row's refunds.
+        """
         row = step.row
         claim_refunds = None
         if self._valued is not None and self._valued[0] == step:
@@ -236,7 +249,9 @@ class LiftedBound:
     def _revise(self, step: Revision) -> None:
         """Move the claims and loans of a row by four changes, none of which raises the bound.
 
-        In the row, n states in which a player who forgets acts alike:
+        Claims change the prices of the row's actions, and refunds are what a responder collects of
+        them. Loans are what actions before the row charge for its claims, out of their own loss
+        against the best action. In the row, n states in which a player who forgets acts alike:
 
         1. An action whose refund is less than the row's, the largest, claims more.
         2. Claims that are refunded are lowered, by a share of the action's reduced cost.
@@ -268,28 +283,21 @@ class LiftedBound:
         return self._stored.get(row) is not None
 
     def _refunds_by_action(self, claim: Claim, claim_refunds: Floats) -> Floats:
-        """Give the refunds of a claim by action, (K,); the last may be that of several actions."""
+        """Give what a responder collects of a claim if it always takes one action, by action, (K,).
+
+        Claims have such refunds in the order of their actions; the last may be that of several.
+        """
         refunds = np.zeros(self._responder.shape[1])
         if len(claim_refunds):
             indices = np.minimum(np.arange(len(claim.actions)), len(claim_refunds) - 1)
             refunds[claim.actions] = claim_refunds[indices]
         return refunds
 
-    def require_room(self, rows: frozenset[int]) -> None:
-        """Raise `HogeqError` if the claims of these rows take too many bytes to be stored."""
-        size = sum(self._responder.bytes_kept(row) for row in sorted(rows))
-        if size > REPLAYED:
-            raise HogeqError(
-                f"steps: claims of {len(rows)} revised rows need up to {size / 2**30:.1f} GiB; "
-                f"allowed: {REPLAYED >> 30}"
-            )
-
 
 def replay(problems: Sequence[Problem], steps: Sequence[Step | Revision]) -> LiftedBound:
     """Give the bound that the steps of a proof show, by taking them one by one."""
     revised = frozenset(step.row for step in steps if isinstance(step, Revision))
     bound = LiftedBound(problems, revised)
-    bound.require_room(revised)
     with phase("proof", len(steps), "steps") as progress:
         for step in steps:
             bound.take(step)

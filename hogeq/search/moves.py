@@ -6,28 +6,22 @@ it believes each memory to be, how sharply it chooses. ``docs/attack.md`` lists 
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil, log
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hogeq.model.protocol import Engine, Passes, Role
-from hogeq.model.shared import quick_workspace
+from hogeq.model.protocol import Role
 from hogeq.search.ascent import (
-    SWEEP_LIMIT,
     TEMPERATURES,
-    anneal,
-    ascend,
+    SearchContext,
     log_uniform,
     to_pure,
     with_random_rolls,
 )
 from hogeq.strategies.arrays import likeliest, one_hot
-from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints, Matrix
-from hogeq.support.deadline import FOREVER, Deadline
 
 PERTURBED_SWEEPS: Final = 2  # sweeps of ascent against a perturbed opponent
 COOLING: Final = 3.0  # steps of annealing while the temperature falls by a factor of e
@@ -41,60 +35,7 @@ EARLY: Final = 0.2  # share of the goal up to which scores are early ones
 OPENING: Final = 3  # most early cells that make other rolls
 
 FLOOR: Final = 0.3  # share of the choices that are made by weight, whatever the gains
-UNUSED: Final = np.random.default_rng(0)  # where nothing is left to chance
 MEMORY: Final = 0.98  # factor by which a bandit discounts earlier gains and sweeps at each choice
-
-
-@dataclass
-class SearchContext:
-    """Game, passes and random numbers of a search, in one thread."""
-
-    game: Engine
-    weights: Floats | None  # (n,), by which one of several opponents is drawn; None if it is one
-    work: Passes  # the passes of the search
-    policies: Floats  # (1 + n, G, G, K): the responder, changed in place, and its opponents
-    random: np.random.Generator
-    partners: Sequence[Matrix] = ()  # matrices (G, G) of other searches, to cross with
-    roll: int = 0  # the roll of which a move by one roll makes more
-    deadline: Deadline = FOREVER  # after which every part ends as soon as it can
-
-    @classmethod
-    def of(
-        cls,
-        game: Engine,
-        strategy: Strategy,
-        seed: Sequence[int] = (),
-        partners: Sequence[Matrix] = (),
-    ) -> "SearchContext":
-        """Prepare a search for a response to a strategy, in the precision of searches.
-
-        Row 0 of the policies is not yet set. Without a seed nothing may be drawn.
-        """
-        weights = strategy.chances if len(strategy.chances) > 1 else None
-        policies = np.concatenate([np.empty((1, *game.shape)), strategy.policies])
-        work = quick_workspace(game, len(policies))
-        random = np.random.default_rng(seed) if seed else UNUSED
-        return cls(game, weights, work, policies, random, partners)
-
-    def ascend(
-        self, limit: int = SWEEP_LIMIT, least_gain: float = -1.0, to_beat: float = -1.0
-    ) -> tuple[float, int]:
-        """Let the responder ascend in place, sweep by sweep; its win rate, and the sweeps."""
-        return ascend(
-            self.work, self.policies, limit, least_gain, to_beat, self.weights, self.deadline
-        )
-
-    def anneal(
-        self,
-        steps: int,
-        damping: float,
-        cooling: tuple[float, float],
-        progress: Callable[[], object] = lambda: None,
-    ) -> None:
-        """Anneal the responder from the first to the last temperature of `cooling`."""
-        anneal(
-            self.work, self.policies, steps, damping, cooling, progress, self.weights, self.deadline
-        )
 
 
 class Move(NamedTuple):
@@ -392,7 +333,7 @@ def bandits(num_actions: int, moves: Collection[str] = HOG_MOVES) -> dict[str, B
     the roll for moves that make more of one roll. `moves` are the names of all moves allowed.
     """
     near = [name for name in NEAR if name in moves]
-    far = [name for name in FAR if name in moves or name == STAY]
+    far = [name for name in FAR if name in moves]
     # To roll no dice gives certain points, so that comes as often as all other rolls together.
     other_rolls = num_actions - 1
     roll_weights = [max(other_rolls, 1)] + [1] * other_rolls

@@ -8,6 +8,7 @@ evaluated before they count.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -22,7 +23,7 @@ from hogeq.model.shared import quick_workspace, shared_duels, shared_workspace
 from hogeq.search.ascent import TEMPERATURES
 from hogeq.search.counter_search import CounterSearch
 from hogeq.search.matrix_games import contains
-from hogeq.strategies.arrays import StrategyError, one_hot, zero_matrices
+from hogeq.strategies.arrays import StrategyError, at_actions, one_hot, zero_matrices
 from hogeq.strategies.files import read_strategy, sizes_of
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Ints, Matrix, matrix_type
@@ -31,24 +32,19 @@ from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.files import opened
 from hogeq.support.messages import (
     BadInputError,
-    HogeqError,
     Table,
     Text,
     pp,
     printable,
-    refusal,
     unreadable,
 )
 from hogeq.support.workers import compute
 
 BATCH: Final = 32  # passes whose tables are held in memory together
 MOST_BYTES: Final = 2**32  # of a file of counters
+MOST_LISTED: Final = 10  # cells of a counter-matrix that gain most
 POOLS: Final = ("pool", "state.pool", "state.counters")
 """Names of the array in checkpoints, of searches and of the solvers that keep counters."""
-
-
-class OutOfTimeError(Exception):
-    """The time is over before a policy has met all members; the caller gives what it has."""
 
 
 class Measured(NamedTuple):
@@ -94,13 +90,13 @@ class Population:
     ) -> Iterator[Counterfactual]:
         """Give counterfactual values and reach of a policy (G, G, K) against each member, in turn.
 
-        They are exact, or else in the precision of searches. Raises `OutOfTimeError` if the time is
+        They are exact, or else in the precision of searches. Raises `TimeoutError` if the time is
         over before the last ones are begun.
         """
         # In batches, so that not all tables are in memory at once.
         for start in range(0, len(self.members), BATCH):
             if deadline.is_over:
-                raise OutOfTimeError
+                raise TimeoutError
             batch = self.members[start : start + BATCH]
             yield from compute(partial(_pass, self.game, policy, exact), batch, local=True)
 
@@ -110,7 +106,7 @@ class Population:
         """Counterfactual values and reach of a policy (G, G, K) against the mixture of all members.
 
         Both are sums over the n members by weight: `weights` (n,), by default those of the mixture.
-        The win rates against the single members are given, too. Raises `OutOfTimeError` as `passes`
+        The win rates against the single members are given, too. Raises `TimeoutError` as `passes`
         does.
         """
         values = np.zeros_like(policy)
@@ -316,6 +312,21 @@ class Gains(NamedTuple):
         dice = np.array(choices)
         return np.asarray(dice[counter] - dice[self.usual])
 
+    def by_gain(self, counter: Matrix) -> Iterator[CellGain]:
+        """Give the cells of a counter-matrix (G, G) that gain anything, those that gain most first.
+
+        Raises `StrategyError` for a counter of another shape.
+        """
+        if counter.shape != self.gains.shape:
+            raise StrategyError(f"counter: shape is {counter.shape}; allowed: {self.gains.shape}")
+        best_first = (-self.gains).argsort(axis=None, kind="stable")
+        number = np.count_nonzero(self.gains > 0.0)
+        for flat_index in best_first[:number].tolist():
+            score, opponent = divmod(flat_index, len(counter))
+            cell = score, opponent
+            usual_roll = int(self.usual[cell])
+            yield CellGain(score, opponent, usual_roll, int(counter[cell]), float(self.gains[cell]))
+
     def to_json(self, counter: Matrix, choices: Sequence[int]) -> dict[str, Any]:
         """Return it as plain values, of a counter-matrix (G, G) of actions.
 
@@ -326,7 +337,7 @@ class Gains(NamedTuple):
         """
         cells = [  # first, since this refuses a counter of another shape
             cell._replace(usual=choices[cell.usual], counter=choices[cell.counter])
-            for cell in largest_gains(self, counter)
+            for cell in islice(self.by_gain(counter), MOST_LISTED)
         ]
         is_reached = self.reach > 0.0
         deviates = is_reached & (self.changes(counter, choices) != 0)
@@ -361,39 +372,13 @@ def gains(game: Engine, counter: StrategyLike, strategy: StrategyLike) -> Gains:
     policy = table_of(game, counter).policy
     measured = Population(game, target.policies, target.chances).measure(policy)
     usual_rolls = target.likeliest
-    index = usual_rolls[..., None].astype(np.int64)  # of the usual roll, along the last axis
-    usual_values = np.take_along_axis(measured.values, index, axis=-1)[..., 0]
     counter_values = (measured.values * policy).sum(axis=-1)
-    is_same = np.take_along_axis(policy, index, axis=-1)[..., 0] == 1.0
+    is_same = at_actions(policy, usual_rolls) == 1.0
     policies = np.concatenate([policy[None], target.policies])
     usual_policy = one_hot(usual_rolls, game.num_actions)
-    losses = usual_values - counter_values
+    losses = at_actions(measured.values, usual_rolls) - counter_values
     # By differences of values where a win rate is linear in a cell; where positions recur, anew.
     losses_alone = gains_alone(game, policies, target.chances, usual_policy, losses)
     cell_gains = 0.0 - losses_alone  # a minus sign would make -0.0 of 0.0
     cell_gains = np.where(is_same, 0.0, cell_gains)
     return Gains(usual_rolls, cell_gains, measured.infoset_reach)
-
-
-def largest_gains(
-    gained: Gains, counter: Strategy | NDArray[Any], count: int = 10
-) -> list[CellGain]:
-    """List the cells of a counter-strategy that gain most, at most `count`, each above 0.
-
-    Raises `HogeqError` for a bad count, and `StrategyError` for a counter of another shape.
-    """
-    if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 0:
-        raise HogeqError(refusal("count", count, "whole numbers from 0"))
-    rolls = np.asarray(counter.likeliest if isinstance(counter, Strategy) else counter)
-    if rolls.shape != gained.gains.shape:
-        raise StrategyError(f"counter: shape is {rolls.shape}; allowed: {gained.gains.shape}")
-    best_first = (-gained.gains).argsort(axis=None, kind="stable")[:count]
-    largest = []
-    for flat_index in best_first.tolist():
-        score, opponent = divmod(flat_index, len(rolls))
-        cell = (score, opponent)
-        gain = float(gained.gains[cell])
-        if gain > 0.0:
-            usual_roll = int(gained.usual[cell])
-            largest.append(CellGain(score, opponent, usual_roll, int(rolls[cell]), gain))
-    return largest

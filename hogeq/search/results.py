@@ -112,8 +112,15 @@ class Response:
         ``seat_bounds``, if those of a proved response agree with ``seats`` in no digit after the
         point; and the course of the search, if there was one.
         """
-        # If the response is proved to be best, figures have the digits that are proved.
-        value, bound, full_memory, seats, seat_bounds = self._written
+        # If the response is proved to be best, figures have only the digits that are proved. Else
+        # bounds are rounded up, and payoffs of the response are to the nearest.
+        value = self.value
+        bound = self.bound + self.margin
+        full_memory = self.full_memory + self.margin
+        if self.is_proved:
+            value, bound = agreed(*self.ends)
+            full_memory = bound if self.full_memory == self.bound else self.full_memory
+        seats, seat_bounds = self._written_seats
         data: dict[str, Any] = {"attack": value, "bound": bound}
         if self.is_told:
             data["bound_told"] = full_memory
@@ -136,30 +143,16 @@ class Response:
         return self.value - self.margin, self.bound + self.margin
 
     @property
-    def _written(self) -> tuple[float, float, float, tuple[float, ...], tuple[float, ...]]:
-        """Figures as they are written: value, bound, full memory, payoff by seat, bound by seat.
-
-        If the response is proved to be best, they have only the digits that are proved. Else
-        bounds are rounded up, and payoffs of the response are to the nearest.
-        """
+    def _written_seats(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Payoff and bound in each seat as they are written: if proved, in the digits proved."""
         if not self.is_proved:
-            bound = self.bound + self.margin
-            return self.value, bound, self.full_memory + self.margin, self.seats, self.seats
-        value, bound = agreed(*self.ends)
-        full_memory = bound if self.full_memory == self.bound else self.full_memory
-        first, second = self.seats
-        if self.seat_bounds is None:  # in Hog, where the margin is that of the mean of both seats
-            error = 2.0 * self.margin
-            first_ends = first - error, first + error
-            second_ends = second - error, second + error
-        else:
-            first_ends = first, self.seat_bounds[0]
-            second_ends = second, self.seat_bounds[1]
-        first_least, first_most = agreed(*first_ends)
-        second_least, second_most = agreed(*second_ends)
-        seats = first_least, second_least
-        seat_bounds = first_most, second_most
-        return value, bound, full_memory, seats, seat_bounds
+            return self.seats, self.seats
+        error = 2.0 * self.margin  # in Hog, where the margin is that of the mean of both seats
+        ends = [(payoff - error, payoff + error) for payoff in self.seats]
+        if self.seat_bounds is not None:
+            ends = list(zip(self.seats, self.seat_bounds, strict=True))
+        (first, first_bound), (second, second_bound) = (agreed(*pair) for pair in ends)
+        return (first, second), (first_bound, second_bound)
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Lay out the attack's value and its bounds, each with a name and its meaning."""
@@ -168,7 +161,7 @@ class Response:
         seats = ""
         if self.units is not WIN_RATES:
             write = self.units.exact if self.is_proved else self.units.lower
-            _, _, _, (first, second), _ = self._written
+            (first, second), _ = self._written_seats
             seats = f", mean of {write(first)} and {write(second)} by seat"
         bounds_full_memory = self.method in {"full memory", FULL_INFORMATION}
         if self.is_proved and bounds_full_memory:

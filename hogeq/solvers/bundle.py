@@ -20,7 +20,7 @@ forward and a backward pass for each component of a cut; searches and cuts run i
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, Final, Literal, NamedTuple
+from typing import Annotated, ClassVar, Final, Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -33,11 +33,20 @@ from hogeq.search.ascent import log_uniform, random_policy, with_random_rolls
 from hogeq.search.counter_search import CROSSED, PERTURBED_SHARES, CounterSearch, Trails, new_trails
 from hogeq.search.population import read_counters
 from hogeq.solvers.base import Solver, read_start, solver
-from hogeq.solvers.cuts import Check, Counters, cut, modelled_rates, search
-from hogeq.solvers.proximal import ALIVE, LEAST_WEIGHT, Point, ProximalProblem, Trial, soft_maximum
+from hogeq.solvers.cuts import (
+    ARRAYS_OF_COUNTERS,
+    BundleState,
+    Check,
+    Point,
+    cut,
+    modelled_rates,
+    search,
+)
+from hogeq.solvers.proximal import ALIVE, LEAST_WEIGHT, ProximalProblem, Trial, soft_maximum
 from hogeq.solvers.regret import self_played
+from hogeq.strategies.arrays import zero_matrices
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
-from hogeq.support.aliases import Floats, Matrix, Singles
+from hogeq.support.aliases import Floats
 from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.parameters import Count, Natural, NotNegative, Positive, Seed, Share, parameters
 from hogeq.support.workers import compute
@@ -58,35 +67,6 @@ FAR_HEAT: Final = (5e-3, 1e-1)  # ... and of a random start
 NEARLY_UNIFORM: Final = 1e3  # concentration of a Dirichlet distribution of rows
 DAMPING: Final = 0.6  # of the annealing of responses
 LEAST_FLOOR: Final = 1e-12  # floor while sharpening, where `floor` would keep rows mixed
-
-
-class BundleState(NamedTuple):
-    """State of a run: n components (1 in a single policy), and m counter-matrices in the pool.
-
-    The win rate of a counter is constants plus gradients times the components.
-    """
-
-    parts: Floats  # (n, G, G, K)
-    draw: Floats  # (n,), weights of the components
-    pool: Matrix  # (m, G, G)
-    gradients: Singles  # (m, n, G * G, K), counterfactual values where each was last taken
-    constants: Floats  # (m, n)
-    reach: Singles  # (m, n, G * G), reach probability of every cell there
-    weights: Floats  # (m,), weight of each counter in the last step
-    used: NDArray[np.int64]  # (m,), iteration in which each counter last had weight
-    worst: Floats  # (), largest win rate of any counter against the mixture, by the models
-    step_size: Floats  # (), of the next step, in logits per win probability
-    recent: Floats  # (n, G, G, K), average of the components over recent iterations
-    recent_draw: Floats  # (n,), the same of their weights
-    trails: Matrix  # (t, G, G), where the trails are
-    kicks_left: NDArray[np.int64]  # (t,), kicks that each has left; negative where it is to begin
-    iteration: NDArray[np.int64]  # ()
-
-
-def counters_of(state: BundleState) -> Counters:
-    """Pool of a state, with its models."""
-    models = state.gradients, state.constants, state.reach
-    return Counters(state.pool, *models, state.weights, state.used)
 
 
 @parameters
@@ -140,7 +120,7 @@ class BundleMethod(Solver[BundleState]):
     """
 
     FILES: ClassVar = frozenset({"start", "counters"})
-    GROWS: ClassVar = frozenset(Counters._fields)
+    GROWS: ClassVar = frozenset(ARRAYS_OF_COUNTERS)
 
     step_size: Positive = 30.0
     least_gain: Annotated[float, Field(gt=0, lt=1)] = 0.1
@@ -172,8 +152,8 @@ class BundleMethod(Solver[BundleState]):
         4. Add the strategy to the average over recent iterations.
         """
         iteration = int(state.iteration) + 1
-        point = _current_point(state)
-        component_rates = modelled_rates(counters_of(state), point.components)
+        point = state.point
+        component_rates = modelled_rates(state, point.components)
         current_rates = 1.0 - component_rates @ point.draw  # of the counters
         if len(current_rates):
             trial = self._proximal_trial(state, component_rates, iteration)
@@ -185,10 +165,9 @@ class BundleMethod(Solver[BundleState]):
         state, error = self._respond(game, state, trial, hoped_gain, iteration)
 
         # Both points are compared by the models of the new pool.
-        counters = counters_of(state)
         changed = np.flatnonzero(state.used == iteration)
-        current_rates = _with_changes(counters, current_rates, point, changed)
-        trial_rates = _with_changes(counters, trial.rates, trial.point, changed)
+        current_rates = _with_changes(state, current_rates, point, changed)
+        trial_rates = _with_changes(state, trial.rates, trial.point, changed)
         current_maximum = soft_maximum(current_rates, self.softness)
         trial_maximum = soft_maximum(trial_rates, self.softness)
         promised_gain = current_maximum - promised_maximum + trial.entropy_gain
@@ -209,7 +188,7 @@ class BundleMethod(Solver[BundleState]):
             iteration=np.array(iteration, np.int64),
         )
         share = 1.0 / min(iteration, self.window)
-        for average, newest in zip(_recent_point(state), _current_point(state), strict=True):
+        for average, newest in zip(state.recent_point, state.point, strict=True):
             np.add(average, share * (newest - average), out=average)
         return state
 
@@ -220,7 +199,7 @@ class BundleMethod(Solver[BundleState]):
 
     def _final_point(self, state: BundleState) -> Point:
         """Strategy that the run gives: the best so far, or the average over recent iterations."""
-        return _recent_point(state) if self.averaging == "recent" else _current_point(state)
+        return state.recent_point if self.averaging == "recent" else state.point
 
     def _proximal_trial(self, state: BundleState, component_rates: Floats, iteration: int) -> Trial:
         """Take a proximal step by the models; `component_rates` are (m, n)."""
@@ -235,9 +214,8 @@ class BundleMethod(Solver[BundleState]):
         entropy_price: float,
     ) -> ProximalProblem:
         """Pose a proximal step from logits (n, G, G, K); `floor` is the least probability."""
-        point = _current_point(state)
-        settings = float(state.step_size), floor, entropy_price, self.softness
-        return ProximalProblem(counters_of(state), point, logits, component_rates, *settings)
+        settings = floor, entropy_price, self.softness
+        return ProximalProblem(state, logits, component_rates, *settings)
 
     def _respond(
         self, game: Engine, state: BundleState, trial: Trial, hoped_gain: float, iteration: int
@@ -271,10 +249,10 @@ class BundleMethod(Solver[BundleState]):
             weights=trial.weights,
             used=np.where(trial.weights > ALIVE, iteration, state.used),
         )
-        counters = counters_of(state).renewed(
+        state = state.renewed(
             shaping[searched.failed], searched.responses, searched.cuts, iteration, self.pool_size
         )
-        return state._replace(**counters._asdict()), float(searched.errors.max(initial=0.0))
+        return state, float(searched.errors.max(initial=0.0))
 
     def _initial_state(self, game: Engine, parts: Floats, draw: Floats) -> BundleState:
         """State at the components of a mixture and their weights; the pool is that of the file.
@@ -282,10 +260,17 @@ class BundleMethod(Solver[BundleState]):
         `parts` (n, G, G, K) are policies, and `draw` (n,) their probabilities.
         """
         trails = new_trails(game, self.trails, self.life)
+        components = len(draw)
+        rows = int(np.prod(game.shape[:-1]))
         state = BundleState(
             parts=parts,
             draw=draw,
-            **Counters.empty(game, len(draw))._asdict(),
+            pool=zero_matrices(0, game.shape),
+            gradients=np.zeros((0, components, rows, game.num_actions), np.float32),
+            constants=np.zeros((0, components)),
+            reach=np.zeros((0, components, rows), np.float32),
+            weights=np.zeros(0),
+            used=np.zeros(0, np.int64),
             worst=np.array(1.0),
             step_size=np.array(self.step_size),
             recent=parts.copy(),
@@ -300,11 +285,9 @@ class BundleMethod(Solver[BundleState]):
         distinct = list({matrix.tobytes(): matrix for matrix in matrices}.values())
         cuts = compute(partial(cut, game, Strategy.unchecked(parts, draw)), distinct)
         none_failed = np.zeros(0, np.int64)
-        counters = counters_of(state).renewed(
-            none_failed, distinct, cuts, iteration=0, most=len(distinct)
-        )
-        worst = (1.0 - modelled_rates(counters, parts) @ draw).max()
-        return state._replace(**counters._asdict(), worst=np.array(float(worst)))
+        state = state.renewed(none_failed, distinct, cuts, iteration=0, most=len(distinct))
+        worst = (1.0 - modelled_rates(state, parts) @ draw).max()
+        return state._replace(worst=np.array(float(worst)))
 
     def _response_searches(
         self, game: Engine, state: BundleState, trial: Trial, iteration: int, random: Generator
@@ -340,22 +323,13 @@ class BundleMethod(Solver[BundleState]):
 
 
 def _with_changes(
-    counters: Counters, rates: Floats, point: Point, changed: NDArray[np.int64]
+    state: BundleState, rates: Floats, point: Point, changed: NDArray[np.int64]
 ) -> Floats:
     """Win rates (m,) of all counters at a point: those before, but for the `changed` models."""
-    updated = np.zeros(len(counters.pool))
+    updated = np.zeros(len(state.pool))
     updated[: len(rates)] = rates
-    updated[changed] = 1.0 - modelled_rates(counters, point.components, changed) @ point.draw
+    updated[changed] = 1.0 - modelled_rates(state, point.components, changed) @ point.draw
     return updated
-
-
-def _current_point(state: BundleState) -> Point:
-    return Point(state.parts, state.draw)
-
-
-def _recent_point(state: BundleState) -> Point:
-    """Average over recent iterations, in the arrays of the state."""
-    return Point(state.recent, state.recent_draw)
 
 
 @solver("bundle")

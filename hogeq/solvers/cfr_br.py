@@ -10,8 +10,8 @@ from pydantic import Field
 from hogeq.evaluation.counterfactual import Counterfactual, RegretWeight, counterfactual_values
 from hogeq.model.protocol import Engine
 from hogeq.model.shared import quick_workspace, shared_workspace
-from hogeq.search.ascent import ascend, ith_start, log_uniform, with_random_rolls
-from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch
+from hogeq.search.ascent import UNUSED, SearchContext, ith_start, log_uniform, with_random_rolls
+from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch, SearchState
 from hogeq.solvers.base import Solver, read_start, solver
 from hogeq.solvers.regret import check_weight
 from hogeq.strategies.arrays import likeliest, match_regrets, normalised, one_hot, row_sums
@@ -138,13 +138,13 @@ class CFRBR(Solver[CFRBRState]):
         """
         iteration = int(state.iteration) + 1
         policy = match_regrets(state.regrets)
-        responses = self._responses(game, state, policy, iteration)
-        win_rates = np.array([response.win_rate for response in responses])
+        responders, against_each = self._responses(game, state, policy, iteration)
+        win_rates = np.array([responder.rate for responder in responders])
         values = np.zeros(game.shape)
         infoset_reach = np.zeros(game.shape[:-1])
-        for weight, response in zip(_mixture_weights(win_rates), responses, strict=True):
-            values += weight * response.played.values
-            infoset_reach += weight * response.played.infoset_reach
+        for weight, played in zip(_mixture_weights(win_rates), against_each, strict=True):
+            values += weight * played.values
+            infoset_reach += weight * played.infoset_reach
         if self.sharpen:  # add the gradient of a price on entropy
             price = self.sharpen * iteration
             row_weights = 1.0 if self.regret_weight == "belief" else infoset_reach[..., None]
@@ -158,7 +158,7 @@ class CFRBR(Solver[CFRBRState]):
             state.older[...] = state.recent
             state.recent[...] = 0.0
         return state._replace(
-            counters=np.array([response.counter for response in responses]),
+            counters=np.array([responder.matrix for responder in responders]),
             win_rates=win_rates,
             iteration=np.array(iteration, np.int64),
         )
@@ -186,10 +186,11 @@ class CFRBR(Solver[CFRBRState]):
 
     def _responses(
         self, game: Engine, state: CFRBRState, policy: Floats, iteration: int
-    ) -> list["_Response"]:
-        """Responders of an iteration, newcomers first, improved against the policy (G, G, K).
+    ) -> tuple[list[SearchState], list[Counterfactual]]:
+        """Improve the responders against a policy (G, G, K), and value it against each of them.
 
-        The newcomers replace the weakest responders of the state, and begin at the strongest ones.
+        Newcomers come first. They replace the weakest responders of the state, and begin at the
+        strongest ones.
         """
         best_first = np.argsort(-state.win_rates, kind="stable")
         strongest = state.counters[best_first[: self.responders - self.newcomers]]
@@ -198,12 +199,10 @@ class CFRBR(Solver[CFRBRState]):
         # than to send them to another process, so they stay in this one.
         searches = self._newcomer_searches(game, policy, parents, iteration)
         target = Strategy.unchecked(policy)
-        run_search = partial(CounterSearch.run, game=game, strategy=target)
-        newcomers = compute(run_search, searches)
-        tasks: list[tuple[Matrix, float | None]] = []
-        tasks += [(newcomer.matrix, newcomer.rate) for newcomer in newcomers]
-        tasks += [(counter, None) for counter in strongest]
-        return compute(partial(self._response, game, policy), tasks, local=True)
+        newcomers = compute(partial(CounterSearch.run, game=game, strategy=target), searches)
+        tasks: list[SearchState | Matrix] = [*newcomers, *strongest]
+        results = compute(partial(self._response, game, policy), tasks, local=True)
+        return [responder for responder, _ in results], [played for _, played in results]
 
     def _newcomer_searches(
         self, game: Engine, policy: Floats, parents: Matrix, iteration: int
@@ -235,32 +234,24 @@ class CFRBR(Solver[CFRBRState]):
         return searches
 
     def _response(
-        self, game: Engine, policy: Floats, task: tuple[Matrix, float | None]
-    ) -> "_Response":
-        """Values of the policy (G, G, K) against a responder, which may ascend first.
+        self, game: Engine, policy: Floats, responder: SearchState | Matrix
+    ) -> tuple[SearchState, Counterfactual]:
+        """Improve a responder by a few sweeps of ascent, and value a policy (G, G, K) against it.
 
-        `task` is the responder's matrix (G, G) and its win rate; None for that stands for a
-        responder that has still to ascend.
+        A matrix (G, G) has still to ascend. A newcomer, the result of a search, already has.
         """
-        counter, win_rate = task
-        policies = np.stack([one_hot(counter, policy.shape[-1]), policy])
+        matrix = responder.matrix if isinstance(responder, SearchState) else responder
+        policies = np.stack([one_hot(matrix, game.num_actions), policy])
         work = quick_workspace(game, 2)
-        if win_rate is None:
-            win_rate, _ = ascend(work, policies, self.responder_sweeps)  # changes policies[0]
+        if not isinstance(responder, SearchState):
+            context = SearchContext(game, None, work, policies, UNUSED)
+            rate, _ = context.ascend(self.responder_sweeps)  # changes policies[0]
+            responder = SearchState(likeliest(policies[0]), rate)
         if self.regret_weight == "counterfactual":
             # Own actions count as 1, so sums are too large for single precision.
             work = shared_workspace(game, 2)
         policy_first = policies[::-1].copy()
-        played = counterfactual_values(work, policy_first, self.regret_weight)
-        return _Response(likeliest(policies[0]), win_rate, played)
-
-
-class _Response(NamedTuple):
-    """A responder in one iteration."""
-
-    counter: Matrix  # (G, G)
-    win_rate: float  # against the policy
-    played: Counterfactual  # of the policy against it
+        return responder, counterfactual_values(work, policy_first, self.regret_weight)
 
 
 def _mixture_weights(win_rates: Floats) -> Floats:

@@ -7,19 +7,23 @@ there, since the win rate is linear in each row while the others are fixed.
 from collections.abc import Sequence
 from functools import partial
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.model.protocol import Engine, WinRate
 from hogeq.model.shared import quick_workspace, shared_workspace
 from hogeq.search.counter_search import CounterSearch
 from hogeq.search.population import Population
-from hogeq.strategies.arrays import one_hot, zero_matrices
+from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints, Matrix, Singles
 from hogeq.support.workers import compute
+
+ARRAYS_OF_COUNTERS: Final = ("pool", "gradients", "constants", "reach", "weights", "used")
+"""Names of the arrays of a state that have an entry for each counter."""
 
 
 class Cut(NamedTuple):
@@ -30,35 +34,52 @@ class Cut(NamedTuple):
     reach: Singles  # (n, G * G), reach probability of every cell there
 
 
-class Counters(NamedTuple):
-    """A pool of m counters, as the states of the bundle methods hold it."""
+class Point(NamedTuple):
+    """The learned strategy: n policies, and the probability of each to be drawn before a game."""
 
+    components: Floats  # (n, G, G, K)
+    draw: Floats  # (n,)
+
+
+class BundleState(NamedTuple):
+    """State of a run: n components (1 in a single policy), and m counter-matrices in the pool.
+
+    The win rate of a counter is constants plus gradients times the components.
+    """
+
+    parts: Floats  # (n, G, G, K)
+    draw: Floats  # (n,), weights of the components
     pool: Matrix  # (m, G, G)
-    gradients: Singles  # (m, n, G * G, K), of their cuts
-    constants: Floats  # (m, n), of their cuts
-    reach: Singles  # (m, n, G * G), of their cuts
-    weights: Floats  # (m,), weight of each in the last step
-    used: Ints  # (m,), iteration in which each last had weight
+    gradients: Singles  # (m, n, G * G, K), counterfactual values where each was last taken
+    constants: Floats  # (m, n)
+    reach: Singles  # (m, n, G * G), reach probability of every cell there
+    weights: Floats  # (m,), weight of each counter in the last step
+    used: Ints  # (m,), iteration in which each counter last had weight
+    worst: Floats  # (), largest win rate of any counter against the mixture, by the models
+    step_size: Floats  # (), of the next step, in logits per win probability
+    recent: Floats  # (n, G, G, K), average of the components over recent iterations
+    recent_draw: Floats  # (n,), the same of their weights
+    trails: Matrix  # (t, G, G), where the trails are
+    kicks_left: Ints  # (t,), kicks that each has left; negative where it is to begin
+    iteration: Ints  # ()
 
-    @classmethod
-    def empty(cls, game: Engine, components: int) -> "Counters":
-        """Pool of no counters, whose cuts will be of strategies with so many components."""
-        rows = int(np.prod(game.shape[:-1]))
-        return cls(
-            pool=zero_matrices(0, game.shape),
-            gradients=np.zeros((0, components, rows, game.num_actions), np.float32),
-            constants=np.zeros((0, components)),
-            reach=np.zeros((0, components, rows), np.float32),
-            weights=np.zeros(0),
-            used=np.zeros(0, np.int64),
-        )
+    @property
+    def point(self) -> Point:
+        """The present strategy."""
+        return Point(self.parts, self.draw)
+
+    @property
+    def recent_point(self) -> Point:
+        """Average over recent iterations, in the arrays of the state."""
+        return Point(self.recent, self.recent_draw)
 
     def renewed(
         self, failed: Ints, new: Sequence[Matrix], cuts: Sequence[Cut], iteration: int, most: int
-    ) -> "Counters":
-        """Pool with new cuts of counters whose cuts failed, and with new counters.
+    ) -> "BundleState":
+        """State with new cuts of counters whose cuts failed, and with new counters in the pool.
 
-        Changes its arrays in place; only if it grows are they copied.
+        A cut is a linear model of the win rate against a counter, a matrix that the pool holds.
+        Changes its arrays in place, but those of the result are copies if it grows.
 
         1. Counters whose cuts failed get the first `cuts`, and count as used in this `iteration`.
         2. If there would be more than `most` counters, the first `new` ones replace those without
@@ -70,52 +91,53 @@ class Counters(NamedTuple):
         """
         size = max(most, len(self.pool))
         new = new[:size]
-        cuts = cuts[: len(failed) + size]
         excess = max(0, len(self.pool) + len(new) - size)
         self.used[failed] = iteration
         replaced = np.argsort(self.used, kind="stable")[:excess]
-        if excess:
-            self.pool[replaced] = new[:excess]
-        self.weights[replaced] = 0.0
-        self.used[replaced] = iteration
-        # There are more cuts than indices if some counters are appended.
-        for index, cut in zip([*failed, *replaced], cuts, strict=False):
-            self.gradients[index] = cut.gradients
-            self.constants[index] = cut.constants
-            self.reach[index] = cut.reach
-        appended_cuts = cuts[len(failed) + excess :]
-        if not appended_cuts:
-            return self
-        number = len(appended_cuts)
-        return Counters(
-            pool=np.concatenate([self.pool, new[excess:]]),
-            gradients=np.concatenate(
-                [self.gradients, *(cut.gradients[None] for cut in appended_cuts)]
-            ),
-            constants=np.concatenate([self.constants, [cut.constants for cut in appended_cuts]]),
-            reach=np.concatenate([self.reach, *(cut.reach[None] for cut in appended_cuts)]),
-            weights=np.append(self.weights, np.zeros(number)),
-            used=np.append(self.used, np.full(number, iteration)),
-        )
+        appended = len(new) - excess
+        grown = self
+        if appended:
+            longer = {name: _longer(getattr(self, name), appended) for name in ARRAYS_OF_COUNTERS}
+            grown = self._replace(**longer)
+        indices_of_new = [*replaced, *range(len(self.pool), len(grown.pool))]
+        for index, counter in zip(indices_of_new, new, strict=True):
+            grown.pool[index] = counter
+        grown.weights[indices_of_new] = 0.0
+        grown.used[indices_of_new] = iteration
+        indices_of_cuts = [*failed, *indices_of_new]
+        # More cuts than indices if there are more new counters than the pool may hold.
+        for index, cut in zip(indices_of_cuts, cuts, strict=False):
+            grown.gradients[index] = cut.gradients
+            grown.constants[index] = cut.constants
+            grown.reach[index] = cut.reach
+        return grown
 
 
-def modelled_rates(models: Counters, components: Floats, counters: Ints | None = None) -> Floats:
+def _longer(array: NDArray[Any], number: int) -> NDArray[Any]:
+    """Append so many entries of zeros to an array."""
+    return np.concatenate([array, np.zeros((number, *array.shape[1:]), array.dtype)])
+
+
+def modelled_rates(state: BundleState, components: Floats, counters: Ints | None = None) -> Floats:
     """Win rates (m, n) of n policies (n, G, G, K) against m counters, by linear models.
 
     A win rate is the constant of the counter's cut plus its gradient times the policy. `counters`
     are indices of the pool, by default all.
     """
     chosen = slice(None) if counters is None else counters
-    rates = models.constants[chosen].copy()
     flat_policies = components.reshape(len(components), -1).astype(np.float32)
-    gradients = models.gradients.reshape(len(models.pool), *flat_policies.shape)
+    gradients = state.gradients.reshape(len(state.pool), *flat_policies.shape)
+    linear_term = partial(_linear_term, gradients, flat_policies, chosen)
+    # Side by side, in threads.
+    terms = compute(linear_term, range(len(components)), local=True)
+    return state.constants[chosen] + np.stack(terms, axis=1)
 
-    def add_linear_term(component: int) -> None:
-        rates[:, component] += gradients[chosen, component] @ flat_policies[component]
 
-    # Side by side, by threads that write to different columns.
-    compute(add_linear_term, range(len(components)), local=True)
-    return rates
+def _linear_term(
+    gradients: Singles, policies: Singles, chosen: slice | Ints, component: int
+) -> Singles:
+    """Gradients (m, n, G * G * K) of chosen counters times the policy of a component, (m,)."""
+    return gradients[chosen, component] @ policies[component]
 
 
 def _counter_rate(game: Engine, strategy: Strategy, counter: Matrix) -> float:

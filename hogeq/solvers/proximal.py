@@ -9,6 +9,7 @@ minimization of non-smooth functions", section 4.
 An action is *open* if the step may give it a probability other than 0 and 1.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from hogeq.search.population import overlooked
-from hogeq.solvers.cuts import Counters, modelled_rates
+from hogeq.solvers.cuts import BundleState, Point, modelled_rates
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Ints, Singles
 from hogeq.support.workers import compute
@@ -34,13 +35,6 @@ CURVED: Final = 1e-7  # least share of the reach that a roll must have to count 
 ALIVE: Final = 1e-6  # weight below which a counter had no part in the last step
 ROUNDS: Final = 6  # of adding counters that the step overlooked ...
 MORE: Final = 10  # ... at most so many at a time
-
-
-class Point(NamedTuple):
-    """The learned strategy: n policies, and the probability of each to be drawn before a game."""
-
-    components: Floats  # (n, G, G, K)
-    draw: Floats  # (n,)
 
 
 class Trial(NamedTuple):
@@ -72,6 +66,17 @@ class _DualPoint(NamedTuple):
     value: float  # upper bound on the worst model less the divergence, over all policies
     probabilities: list[Floats]  # of the open actions, an array (E,) for each `_OpenActions`
     gradient: Floats  # (C,), value of each model at the best policy, and softness times its weight
+
+    @classmethod
+    def at(
+        cls, parts: Sequence[_OpenActions], constants: Floats, softness: float, weights: Floats
+    ) -> "_DualPoint":
+        """Add up the terms of the rows of all parts, and of the models' constants (C,)."""
+        terms = compute(partial(_dual_term, weights), parts, local=True)
+        value = constants @ weights + sum(row_values for row_values, _, _ in terms)
+        gradient = constants + sum(models for _, _, models in terms) + softness * weights
+        value += softness / 2.0 * weights @ weights
+        return cls(float(value), [probabilities for _, probabilities, _ in terms], gradient)
 
 
 def proximal_step(
@@ -105,15 +110,7 @@ def proximal_step(
     # Actions of probability 1 add a constant to each model.
     constants = constants + flat_gradients[:, forced_actions].sum(axis=1, dtype=np.float64)
 
-    def dual(weights: Floats) -> _DualPoint:
-        """Value and gradient of the dual at weights (C,): the rows' terms, and the constants."""
-        single_weights = weights.astype(flat_gradients.dtype)
-        terms = compute(partial(_dual_term, single_weights), open_parts, local=True)
-        value = constants @ weights + sum(row_values for row_values, _, _ in terms)
-        gradient = constants + sum(models for _, _, models in terms) + softness * weights
-        value += softness / 2.0 * weights @ weights
-        return _DualPoint(float(value), [probabilities for _, probabilities, _ in terms], gradient)
-
+    dual = partial(_DualPoint.at, open_parts, constants, softness)
     rounding = float(np.finfo(flat_gradients.dtype).eps)
     weights = start / start.sum()
     current = dual(weights)
@@ -147,15 +144,14 @@ def proximal_step(
     return policy.reshape(logits.shape), weights
 
 
-def _dual_term(
-    weights: NDArray[np.floating], part: _OpenActions
-) -> tuple[float, Floats, NDArray[np.floating]]:
+def _dual_term(weights: Floats, part: _OpenActions) -> tuple[float, Floats, NDArray[np.floating]]:
     """Contribution of the rows of a part to the dual, at weights (C,) of the models.
 
     Returns its value, a sum of log-sum-exps; the softmax probabilities of the open actions, (E,);
     and the values of the models at them, (C,).
     """
-    scores = part.logits + part.row_step[part.row_of_action] * (weights @ part.gradients)
+    model = weights.astype(part.gradients.dtype) @ part.gradients  # mean of all models
+    scores = part.logits + part.row_step[part.row_of_action] * model
     largest_scores = np.maximum.reduceat(scores, part.first_action_of_row)  # of each row
     scores -= largest_scores[part.row_of_action]  # so that no exponential overflows
     np.exp(scores, out=scores)
@@ -201,40 +197,48 @@ def _open_actions(
     policy.
     """
     is_open = np.ones(logits.shape, np.bool_)
-    likeliest = logits.argmax(axis=1)
-
-    def rule_out(part: slice) -> None:
-        """Mark the open actions in a slice of the rows, comparing each with its row's likeliest."""
-        # An action's logit rises by the row's step size times a mean of its gradients at most.
-        part_gradients = gradients[:, part]
-        rows = np.arange(part_gradients.shape[1])
-        part_likeliest = likeliest[part]
-        most_gained = (part_gradients - part_gradients[:, rows, part_likeliest, None]).max(axis=0)
-        logit_gap = logits[part] - logits[part][rows, part_likeliest, None]
-        is_open[part] = logit_gap + row_steps[part, None] * most_gained > np.log(rare)
-
     if rare > 0.0:
-        compute(rule_out, _row_slices(len(logits), gradients[:, 0].size), local=True)
+        rule_out = partial(_is_open, logits, gradients, row_steps, rare)
+        slices = _row_slices(len(logits), gradients[:, 0].size)
+        is_open = np.concatenate(compute(rule_out, slices, local=True))
     open_count = is_open.sum(axis=1)
     open_rows = np.flatnonzero(open_count > 1)
     forced_rows = np.flatnonzero(open_count == 1)
-    width = logits.shape[1]
-    flat_gradients = gradients.reshape(len(gradients), -1)
-
-    def gather(part: slice) -> _OpenActions:
-        """Gather the open actions in a slice of the open rows."""
-        rows = open_rows[part]
-        row, action = np.nonzero(is_open[rows])
-        actions = rows[row] * width + action  # indices in the flat policy
-        part_gradients = np.take(flat_gradients, actions, axis=1)
-        part_logits = logits.ravel()[actions]
-        first = _row_starts(row)
-        return _OpenActions(actions, part_gradients, part_logits, row, first, row_steps[rows])
-
+    forced_actions = forced_rows * logits.shape[1] + logits[forced_rows].argmax(axis=1)
     numbers = int(open_count[open_rows].sum()) * len(gradients)  # of all open gradients
-    parts = _row_slices(len(open_rows), numbers // max(1, len(open_rows)))
-    forced_actions = forced_rows * width + likeliest[forced_rows]
-    return compute(gather, parts, local=True), forced_actions
+    slices = _row_slices(len(open_rows), numbers // max(1, len(open_rows)))
+    gather = partial(_gather, logits, gradients, row_steps, is_open)
+    parts = compute(gather, [open_rows[part] for part in slices], local=True)
+    return parts, forced_actions
+
+
+def _is_open(
+    logits: Floats, gradients: NDArray[np.floating], row_steps: Floats, rare: float, part: slice
+) -> NDArray[np.bool_]:
+    """Mark the open actions in a slice of the rows, comparing each with its row's likeliest."""
+    # An action's logit rises by the row's step size times a mean of its gradients at most.
+    part_gradients = gradients[:, part]
+    rows = np.arange(part_gradients.shape[1])
+    likeliest = logits[part].argmax(axis=1)
+    most_gained = (part_gradients - part_gradients[:, rows, likeliest, None]).max(axis=0)
+    logit_gap = logits[part] - logits[part][rows, likeliest, None]
+    return logit_gap + row_steps[part, None] * most_gained > np.log(rare)
+
+
+def _gather(
+    logits: Floats,
+    gradients: NDArray[np.floating],
+    row_steps: Floats,
+    is_open: NDArray[np.bool_],
+    rows: Ints,
+) -> _OpenActions:
+    """Gather the open actions of some rows, with their entries of all models."""
+    row, action = np.nonzero(is_open[rows])
+    actions = rows[row] * logits.shape[1] + action  # indices in the flat policy
+    part_gradients = np.take(gradients.reshape(len(gradients), -1), actions, axis=1)
+    part_logits = logits.ravel()[actions]
+    first = _row_starts(row)
+    return _OpenActions(actions, part_gradients, part_logits, row, first, row_steps[rows])
 
 
 def _row_starts(row: Ints) -> Ints:
@@ -297,11 +301,9 @@ def soft_maximum_level(rates: Floats, softness: float) -> float:
 class ProximalProblem(NamedTuple):
     """A proximal step from a point of n components against the models of m counters."""
 
-    models: Counters
-    point: Point
+    state: BundleState  # with the point and the models
     logits: Floats  # (n, G, G, K), whose softmax the divergence is from
     component_rates: Floats  # (m, n), of every component against every counter, by the models
-    step_size: float  # in logits per win probability
     floor: float  # least probability of an action
     entropy_price: float  # in win probability per nat
     softness: float
@@ -314,9 +316,9 @@ class ProximalProblem(NamedTuple):
         3. Add the strongest of the counters that by their models win more after the step than those
            of weight, and repeat for a few rounds, until there are none.
         """
-        counter_rates = 1.0 - self.component_rates @ self.point.draw
+        counter_rates = 1.0 - self.component_rates @ self.state.point.draw
         row_logits = self._row_logits()
-        weights = self.models.weights
+        weights = self.state.weights
         least_of_strongest = np.sort(counter_rates)[-MORE:][0]
         active = np.flatnonzero((weights > ALIVE) | (counter_rates >= least_of_strongest))
         for _ in range(ROUNDS):
@@ -334,7 +336,7 @@ class ProximalProblem(NamedTuple):
 
         The draw is one more row, unless n is 1. If n is larger than K, rows are n wide.
         """
-        components, draw = self.point
+        components, draw = self.state.point
         actions = components.shape[-1]
         logits = self.logits.reshape(-1, actions)
         if len(components) == 1:
@@ -351,11 +353,11 @@ class ProximalProblem(NamedTuple):
         `row_logits` the logits of all rows. If there are several components, the draw is one more
         row, which every game reaches.
         """
-        components, draw = self.point
+        components, draw = self.state.point
         is_mixture = len(components) > 1
         old_rows = components.reshape(-1, components.shape[-1])
         num_rows, actions = old_rows.shape
-        reach = self.models.reach[active].mean(axis=0, dtype=np.float64) * draw[:, None]
+        reach = self.state.reach[active].mean(axis=0, dtype=np.float64) * draw[:, None]
         reach = np.maximum(reach, LEAST_REACH).ravel()
         gradients, constants = self._linear_models(active, row_logits.shape[1])
         policy, active_weights = proximal_step(
@@ -363,7 +365,7 @@ class ProximalProblem(NamedTuple):
             gradients,
             constants,
             np.append(reach, 1.0) if is_mixture else reach,
-            self.step_size,
+            float(self.state.step_size),
             start[active] + len(active) ** -2.0,  # so that each counter has some weight
             least_reach=CURVED,
             rare=self.floor,
@@ -374,14 +376,14 @@ class ProximalProblem(NamedTuple):
         if is_mixture:
             draw = np.maximum(policy[num_rows, : len(components)], LEAST_WEIGHT)
             draw = draw / draw.sum()
-        weights = np.zeros(len(self.models.pool))
+        weights = np.zeros(len(self.state.pool))
         weights[active] = active_weights
         entropy_gain = 0.0
         if self.entropy_price:
             entropy_lost = _entropies(old_rows) - _entropies(new_rows)
             entropy_gain = self.entropy_price * float(reach @ entropy_lost)
         new_point = Point(new_rows.reshape(components.shape), draw)
-        rates = 1.0 - modelled_rates(self.models, new_point.components) @ new_point.draw
+        rates = 1.0 - modelled_rates(self.state, new_point.components) @ new_point.draw
         return Trial(new_point, weights, rates, entropy_gain)
 
     def _linear_models(self, active: Ints, width: int) -> tuple[Singles, Floats]:
@@ -391,16 +393,16 @@ class ProximalProblem(NamedTuple):
         component are weighted by its draw, and the row of the draw has the components' win rates;
         and constants (C,).
         """
-        components, rows, actions = self.models.gradients.shape[1:]
+        components, rows, actions = self.state.gradients.shape[1:]
         if components == 1:
-            return self.models.gradients[active, 0], self.models.constants[active, 0]
+            return self.state.gradients[active, 0], self.state.constants[active, 0]
         draw_row = components * rows  # index of the row of the draw, the last one
         gradients = np.zeros((len(active), draw_row + 1, width), np.float32)
-        draw_of_row = np.repeat(self.point.draw.astype(np.float32), rows)[:, None]
+        draw_of_row = np.repeat(self.state.point.draw.astype(np.float32), rows)[:, None]
 
         def weigh(number: int) -> None:
             """Fill the gradients of an active counter, weighted by the draw."""
-            gradient = self.models.gradients[active[number]].reshape(draw_row, actions)
+            gradient = self.state.gradients[active[number]].reshape(draw_row, actions)
             np.multiply(gradient, draw_of_row, out=gradients[number, :draw_row, :actions])
 
         compute(weigh, range(len(active)), local=True)
@@ -408,7 +410,7 @@ class ProximalProblem(NamedTuple):
         gradients[:, draw_row, :components] = component_rates
         # At the current weights the row of the draw adds the win rates, which are in the constants
         # already.
-        return gradients, (self.models.constants[active] - component_rates) @ self.point.draw
+        return gradients, (self.state.constants[active] - component_rates) @ self.state.point.draw
 
 
 def _entropies(rows: Floats) -> Floats:

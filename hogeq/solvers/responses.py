@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from hogeq.evaluation.counterfactual import policy_of_mixture
 from hogeq.model.protocol import Engine
 from hogeq.model.shared import shared_workspace
-from hogeq.search.ascent import random_policy
+from hogeq.search.ascent import SearchContext, random_policy
 from hogeq.search.counter_search import CounterSearch
 from hogeq.search.double_oracle import rounds
 from hogeq.search.matrix_games import PoolGame
-from hogeq.search.moves import SearchContext
 from hogeq.search.population import Population
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.arrays import likeliest, normalised, one_hot, zero_matrices

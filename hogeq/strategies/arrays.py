@@ -339,6 +339,11 @@ def match_regrets(regrets: Floats, epsilon: float = 0.0) -> Floats:
     return epsilon + (1.0 - regrets.shape[-1] * epsilon) * matched
 
 
+def at_actions(table: Floats, actions: npt.NDArray[np.integer]) -> Floats:
+    """Entries of a table (..., K) at one action of each row, (...)."""
+    return np.take_along_axis(table, actions[..., None].astype(np.int64), axis=-1)[..., 0]
+
+
 def given_arrival(values: Floats, infoset_reach: Floats) -> Floats:
     """Divide counterfactual values (..., K) by the reach of their rows (...); 0 where that is 0."""
     rows = infoset_reach[..., None]

@@ -1,7 +1,7 @@
 """One strategy against a field: against all matrices there are."""
 
 import math
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -138,19 +138,19 @@ def test_scores_are_what_they_say() -> None:
     width = 0.03
     assert field.mean_wins(RATES)[0] == pytest.approx(sum(RATES) / 5, abs=1e-15)
     wins = [1.0 / (1.0 + math.exp((WIN - rate) / width)) for rate in RATES]
-    assert field.smooth_wins(width)(RATES)[0] == pytest.approx(sum(wins) / 5, abs=1e-14)
-    assert field.smooth_wins(1e-9)(RATES)[0] == pytest.approx(0.5)  # a sharp step: at the edge half
+    assert field.smooth_wins(width, RATES)[0] == pytest.approx(sum(wins) / 5, abs=1e-14)
+    assert field.smooth_wins(1e-9, RATES)[0] == pytest.approx(0.5)  # a sharp step: at the edge half
     target = np.array([True, False, True, False, True])
     short = sum(math.log1p(math.exp((WIN - rate) / width)) for rate in RATES[target].tolist())
-    assert field.shortfall(target, width)(RATES)[0] == pytest.approx(-width * short, abs=1e-14)
+    assert field.shortfall(target, width, RATES)[0] == pytest.approx(-width * short, abs=1e-14)
 
 
 @pytest.mark.parametrize(
     "score",
     [
         field.mean_wins,
-        field.smooth_wins(0.01),
-        field.shortfall(np.array([True, True, False, False, True]), 0.01),
+        partial(field.smooth_wins, 0.01),
+        partial(field.shortfall, np.array([True, True, False, False, True]), 0.01),
     ],
 )
 def test_weights_are_the_slope_of_the_score(score: Score) -> None:

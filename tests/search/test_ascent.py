@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.search.ascent import anneal, ascend
+from hogeq.search.ascent import UNUSED, SearchContext
 from tests import toys
 
 
@@ -17,8 +17,9 @@ def test_ascent_and_annealing_find_the_best_response_of_toys(make: Any) -> None:
     for _ in range(5):
         target = random.dirichlet(np.ones(toy.num_actions), toy.shape[0])
         policies = np.stack([np.full(toy.shape, 1.0 / toy.num_actions), target])
-        anneal(work, policies, 40, 0.5)
-        rate, _ = ascend(work, policies)
+        context = SearchContext(toy, None, work, policies, random)
+        context.anneal(40, 0.5)
+        rate, _ = context.ascend()
         assert rate == pytest.approx(toys.best_response_rate(toy, target), abs=1e-12)
 
 
@@ -32,7 +33,8 @@ def test_ascent_alone_can_stay_on_a_local_summit() -> None:
     ends = {}
     for start in toys.pure_tables(toy, [0, 1]):
         policies = np.stack([start, target])
-        ends[tuple(start.argmax(axis=1).tolist())] = ascend(work, policies)[0]
+        context = SearchContext(toy, None, work, policies, UNUSED)
+        ends[tuple(start.argmax(axis=1).tolist())] = context.ascend()[0]
     best, local = (0.9 + 0.5) / 2, (0.5 + 0.5) / 2
     assert ends == pytest.approx({(0, 0): best, (0, 1): best, (1, 0): local, (1, 1): local})
     assert toys.best_response_rate(toy, target) == best

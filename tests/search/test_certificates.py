@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hogeq import Hog
 from hogeq.baselines import builtin
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
@@ -112,11 +113,11 @@ def test_what_unpacks_to_too_much_is_refused(
 def test_no_certificate_is_written_that_is_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    large = compile_game(rules_from({"edition": "hw13", "goal": 201, "max_dice": 1}))
+    large = Hog(rules_from({"edition": "hw13", "goal": 201, "max_dice": 1}))
     with pytest.raises(ValueError, match=r"rules\.goal: got 201; allowed: at most 200"):
-        certificate.certified_bound(large, builtin("always_roll:1", large), 0.1)
-    game = compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 3}))
-    found = certificate.certified_bound(game, policy_of(game, builtin("always_roll:3", game)), 0.1)
+        large.certify("always_roll:1", 0.1)
+    game = Hog(rules_from({"edition": "su20", "goal": 12, "max_dice": 3}))
+    found = game.certify("always_roll:3", 0.1)
     monkeypatch.setattr(certificate_files, "MAX_BYTES", 2**10)
     with pytest.raises(ValueError, match=r"proof\.json: has 0 MiB; allowed: 0"):
         found.write(tmp_path / "proof.json")

@@ -10,8 +10,9 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.protocol import Reach, Role, Valued
 from hogeq.model.shared import quick_workspace
 from hogeq.rules import rules_from
+from hogeq.search.ascent import SearchContext
 from hogeq.search.attack import ENOUGH, ROUNDS, Saturation, attack, saturation
-from hogeq.search.moves import FAR, FLOOR, MOVES, NEAR, STAY, Bandit, SearchContext, bandits
+from hogeq.search.moves import FAR, FLOOR, MOVES, NEAR, STAY, Bandit, bandits
 from hogeq.search.results import Budget
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Mixture

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hogeq import Hog
 from hogeq.model import priced
 from hogeq.model.compiling import missing
 from hogeq.model.game import HogEngine, compile_game
@@ -18,7 +19,6 @@ from hogeq.rules import rules_from
 from hogeq.search import certificate, lifted_bound
 from hogeq.search.bounds import full_memory_bound, upper_bound
 from hogeq.search.certificate import (
-    certified_bound,
     certify,
     check_certificate,
     hog_problems,
@@ -152,7 +152,7 @@ def test_it_closes_most_of_the_gap_on_a_small_game(size: Any, make: Any) -> None
     untold = upper_bound(game, strategy, 4)
     assert exact.win_rate < untold
     assert (untold < full - 1e-4) is isinstance(strategy, Mixture)
-    found = certified_bound(game, strategy, 3.0)
+    found = Hog(game.rules).certify(strategy, 3.0)
     assert found.full_memory == pytest.approx(full, abs=1e-12)
     assert exact.win_rate <= found.bound < full - 0.5 * (full - exact.win_rate)
     again = check_certificate(found)
@@ -183,7 +183,7 @@ def test_what_has_no_such_bound() -> None:
     still = {"edition": "su20", "goal": 8, "max_dice": 2, "pig_out": 0}
     recurring = compile_game(rules_from(still))
     with pytest.raises(ValueError, match="positions recur"):
-        certified_bound(recurring, random_policy(recurring, 0), 0.1)
+        Hog(recurring.rules).certify(random_policy(recurring, 0), 0.1)
 
 
 def test_a_revision_never_raises_the_bound() -> None:
@@ -266,7 +266,7 @@ def test_the_shipped_certificate_begins_as_it_says() -> None:
 def test_what_a_certificate_of_a_mixture_is_about() -> None:
     game = small(8, 2)
     mixture = matrices_of(game, 2)
-    found = certified_bound(game, mixture, 0.1)
+    found = Hog(game.rules).certify(mixture, 0.1)
     assert found.is_about(strategy_of(game, mixture))
     assert not found.is_about(strategy_of(game, mixture.parts[0]))
     other = Mixture(mixture.weights[::-1], mixture.parts)
@@ -279,7 +279,7 @@ def test_more_parts_than_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     game = small(8, 2)
     monkeypatch.setattr(priced, "MEMORY_LIMIT", 2**18)
     with pytest.raises(ValueError, match=r"mixture: 3 parts need .* GiB .*; allowed: 0: fewer"):
-        certified_bound(game, mixture_of(game, 3), 0.1)
+        Hog(game.rules).certify(mixture_of(game, 3), 0.1)
 
 
 def test_a_certificate_ends_while_losses_of_rows_are_computed(

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 import pytest
@@ -159,7 +158,7 @@ def test_seats_of_a_best_response_have_the_digits_that_are_true() -> None:
 
 def test_ends_that_rounding_may_part_are_not_one(monkeypatch: pytest.MonkeyPatch) -> None:
     game = compile_game(rules_from({"edition": "fa25", "goal": 12, "max_dice": 2, "pig_out": 0}))
-    monkeypatch.setattr(enclosures, "enclose", partial(enclosures.enclose, rounds=3))
+    monkeypatch.setattr(enclosures, "MOST_ROUNDS", 3)
     found = respond_in_hog(game, np.full((game.goal, game.goal), 1), Budget(2, 10, kicks=4))
     assert found.bound - found.value < 1e-12
     assert not found.is_proved

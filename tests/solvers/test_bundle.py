@@ -14,8 +14,8 @@ from hogeq.search.ascent import random_policy
 from hogeq.search.attack import attack
 from hogeq.search.counter_search import CounterSearch, new_trails
 from hogeq.search.results import Budget
-from hogeq.solvers.bundle import BundleState, ProximalBundle
-from hogeq.solvers.cuts import Check, cut, search
+from hogeq.solvers.bundle import ProximalBundle
+from hogeq.solvers.cuts import BundleState, Check, cut, search
 from hogeq.solvers.proximal import proximal_step, soft_maximum
 from hogeq.strategies.arrays import likeliest, one_hot
 from hogeq.strategies.strategy import Strategy

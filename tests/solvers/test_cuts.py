@@ -1,19 +1,22 @@
 """The pool of counters of bundle methods: who leaves it, and with what new ones start."""
 
+from typing import Any
+
 import numpy as np
 
-from hogeq.solvers.cuts import Counters, Cut
+from hogeq.solvers.cuts import BundleState, Cut
 
 
-def pool_of(used: list[int]) -> Counters:
+def pool_of(used: list[int]) -> BundleState:
     size = len(used)
-    return Counters(
-        np.arange(size, dtype=np.int8)[:, None, None],
-        np.zeros((size, 1, 1, 2), np.float32),
-        np.zeros((size, 1)),
-        np.zeros((size, 1, 1), np.float32),
-        np.full(size, 1.0 / size),
-        np.array(used),
+    arrays: dict[str, Any] = dict.fromkeys(BundleState._fields, np.zeros(0))
+    return BundleState(**arrays)._replace(
+        pool=np.arange(size, dtype=np.int8)[:, None, None],
+        gradients=np.zeros((size, 1, 1, 2), np.float32),
+        constants=np.zeros((size, 1)),
+        reach=np.zeros((size, 1, 1), np.float32),
+        weights=np.full(size, 1.0 / size),
+        used=np.array(used),
     )
 
 
