@@ -20,7 +20,7 @@ from hogeq.solvers.solving import by_bundle
 from hogeq.strategies.strategy import policies_of
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
-from hogeq.support.messages import BadInputError, HogeqError, refusal
+from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.parameters import NotNegative, check
 from hogeq.support.teams import Teams
 from hogeq.trees import full_information
@@ -86,10 +86,7 @@ class PositionGame(RowGame):
         self, given: object, *, forget: Forget = None, teams: Teams = None, trust: bool = False
     ) -> None:
         """Hold the positions of a game."""
-        positions = self._find(given, forget, teams, trust)
-        if not isinstance(positions, Positions):
-            raise BadInputError(refusal("game", positions.name, "games held by their positions"))
-        self.positions = positions
+        self.positions = self._find(given, forget, teams, trust)
 
     @property
     def rows(self) -> Positions:

@@ -2,9 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +16,7 @@ from hogeq.search.values import Value
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.support.files import write_whole
-from hogeq.support.messages import BadInputError, HogeqError, Text, refusal
+from hogeq.support.messages import HogeqError, Text, refusal
 from hogeq.support.parameters import NotNegative, check
 from hogeq.support.teams import Teams
 from hogeq.trees.engine import TreeEngine
@@ -38,13 +36,6 @@ if TYPE_CHECKING:
 class TreeGame(RowGame):
     """A game that has a tree: of a file, of OpenSpiel, or of one's own rules; `Game` makes it.
 
-    Examples
-    --------
-    >>> import hogeq
-    >>> game = hogeq.Game("kuhn_poker")
-    >>> isinstance(game, hogeq.TreeGame), game.tree.num_nodes
-    (True, 58)
-
     Attributes
     ----------
     tree : FlatTree
@@ -55,6 +46,9 @@ class TreeGame(RowGame):
     Examples
     --------
     >>> import hogeq
+    >>> game = hogeq.Game("kuhn_poker")
+    >>> isinstance(game, hogeq.TreeGame), game.tree.num_nodes
+    (True, 58)
     >>> game = hogeq.Game("kuhn(players=2,ranks=3)")
     >>> round(game.equilibrium().lower, 6)  # Kuhn 1950: -1/18
     -0.055556
@@ -68,10 +62,7 @@ class TreeGame(RowGame):
         self, given: object, *, forget: Forget = None, teams: Teams = None, trust: bool = False
     ) -> None:
         """Hold the tree of a game."""
-        tree = self._find(given, forget, teams, trust)
-        if not isinstance(tree, FlatTree):
-            raise BadInputError(refusal("game", tree.name, "games that have a tree"))
-        self.tree = tree
+        self.tree = self._find(given, forget, teams, trust)
 
     @property
     def rows(self) -> FlatTree:
@@ -136,16 +127,8 @@ class TreeGame(RowGame):
         from hogeq.trees.members import nash_conv
 
         budget = Budget.of(budget)
-        deadline = Deadline(budget.limit)
-        target = self.strategy(strategy).whole()
-
-        def respond() -> Response:
-            """Find the best responses of both sides in the time that is left."""
-            if deadline.left == inf:
-                return self.attack(target, budget)
-            return self.attack(target, replace(budget, seconds=deadline.left))
-
-        return nash_conv(self.tree, target, respond, deadline)
+        limit = Deadline(budget.limit)
+        return nash_conv(self.tree, self.strategy(strategy).whole(), self.attack, budget, limit)
 
     def equilibrium(self, seconds: float = 60.0, method: str = "auto") -> Equilibrium:
         """Solve the game in mixtures, which are mixed strategies; best responses prove both ends.
