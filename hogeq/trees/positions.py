@@ -22,7 +22,7 @@ from hogeq.graph.graph import NATURE, Graph
 from hogeq.graph.levels import levels_of, spans
 from hogeq.search.results import Units
 from hogeq.support.aliases import Ints
-from hogeq.support.messages import HogeqError, raised, refusal, shown
+from hogeq.support.messages import HogeqError, refusal, shown
 from hogeq.support.progress import phase
 from hogeq.support.workers import memory
 from hogeq.trees.building import (
@@ -32,10 +32,11 @@ from hogeq.trees.building import (
     NodeError,
     drawn_moves,
     history,
+    reason_of,
 )
 from hogeq.trees.exact_numbers import are_held, is_held
 from hogeq.trees.flat import CHANCE, LARGEST, TERMINAL
-from hogeq.trees.lasting_names import NoLastingNameError, number_of
+from hogeq.trees.lasting_names import number_of
 from hogeq.trees.rows import Rows, require_cells
 from hogeq.trees.rules import GameRules, name_of, node_of
 
@@ -174,7 +175,7 @@ class _Walk:
         try:
             start = self.number_of(self.rules.initial(), no_position, no_move)
         except Exception as error:
-            raise HogeqError(f"{self.name}: at the start: {self.reason(error)}") from error
+            raise HogeqError(f"{self.name}: at the start: {reason_of(error)}") from error
         if start < 0:
             raise HogeqError(f"{self.name}: at the start: the game is over")
         entered = 0
@@ -184,17 +185,11 @@ class _Walk:
                     self.enter(entered, node_of(self.rules, self.states[entered]))
                 except Exception as error:
                     where = self.history(entered)
-                    raise HogeqError(f"{self.name}: {where}: {self.reason(error)}") from error
+                    raise HogeqError(f"{self.name}: {where}: {reason_of(error)}") from error
                 entered += 1
                 if entered % CHECK_INTERVAL == 0:
                     progress.reach(entered)
                     self.check_size(entered)
-
-    @staticmethod
-    def reason(error: Exception) -> str:
-        """Give the message of our own errors, and class and message of an error of the rules."""
-        is_own = isinstance(error, NodeError | NoLastingNameError)
-        return str(error) if is_own else raised(error)
 
     def check_size(self, entered: int) -> None:
         """Raise `TooManyError` for a game of too many positions, `entered` of them so far.
