@@ -69,6 +69,11 @@ class RowGame(Game):
         """
         return self._named(tree_strategy(self.rows, given))
 
+    def _both(self, a: StrategySpec, b: StrategySpec | None) -> tuple[Strategy, Strategy]:
+        """Make strategy `a` and its opponent, by default itself."""
+        first = self.strategy(a)
+        return first, first if b is None else self.strategy(b)
+
     def playable(self, solved: StrategyLike, name: str = "strategy") -> Strategy:
         """Make a strategy of the result of a solver or purifier.
 

@@ -88,7 +88,7 @@ class TreeGame(RowGame):
 
     def value(self, a: StrategySpec, b: StrategySpec | None = None) -> Value:
         """Exact payoff to strategy `a` against `b`, by default itself."""
-        return value(self.tree, self.strategy(a), self.strategy(a if b is None else b))
+        return value(self.tree, *self._both(a, b))
 
     def attack(self, strategy: StrategySpec, budget: Budget | None = None) -> Response:
         """Find the best response to a strategy, and a bound that no response exceeds.
@@ -225,8 +225,7 @@ class TreeGame(RowGame):
             How histories are weighted: by reach; without the player's own actions, as CFR is
             defined; or given that the information set is reached.
         """
-        one = self.strategy(a)
-        return action_values(self.tree, one, one if b is None else self.strategy(b), weight)
+        return action_values(self.tree, *self._both(a, b), weight)
 
     def met(self, a: StrategySpec, b: StrategySpec | None = None) -> Floats:
         r"""Probability that a play meets each information set at least once, (R,).
@@ -258,8 +257,7 @@ class TreeGame(RowGame):
         >>> dict(zip(game.rows.names, game.met("uniform").tolist()))
         {'crossing': 1.0, 'node /P1:on/C:road/P1:on': 0.125}
         """
-        one = self.strategy(a)
-        return met(self.tree, one, one if b is None else self.strategy(b))
+        return met(self.tree, *self._both(a, b))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the tree to a file that `Game` reads.

@@ -295,14 +295,12 @@ class InformationSets:
     def row_of(self, node: Node) -> int:
         """Return the number of a node's information set; refuse other actions than before."""
         known = self.forget(node.player, node.infoset) if self.forget else node.infoset
-        player, key = node.player, known
-        if self.sides is not None:
-            player, key = self.sides[node.player], Known(node.player, known)
+        player = node.player if self.sides is None else self.sides[node.player]
         rows = self.rows.setdefault(player, {})
-        row = rows.get(key, len(self.legal))
+        row = rows.get(self.name_of(node.player, known), len(self.legal))
         is_new = row == len(self.legal)
         if is_new:
-            rows[self.lasting(key)] = row
+            rows[self.name_of(node.player, lasting(known))] = row
         numbers = list(map(_number, node.moves))
         problem = ""
         if is_new:
@@ -318,10 +316,9 @@ class InformationSets:
             raise NodeError(f"information state {one_line(known)}: {problem}")
         return row
 
-    @staticmethod
-    def lasting(key: Hashable) -> Hashable:
-        """Return an equal name of an information set whose text is the same in all processes."""
-        return key._replace(state=lasting(key.state)) if isinstance(key, Known) else lasting(key)
+    def name_of(self, player: int, known: Hashable) -> Hashable:
+        """Name the information set in which a player knows this: of a team with its member."""
+        return known if self.sides is None else Known(player, known)
 
     def payoff_of(self, end: Node) -> float:
         """Return the payoff to player 0 at a terminal node; refuse another sum than before."""
