@@ -36,6 +36,7 @@ from hogeq.trees.building import (
 )
 from hogeq.trees.exact_numbers import are_held, is_held
 from hogeq.trees.flat import CHANCE, LARGEST, TERMINAL
+from hogeq.trees.graphs import memoryless
 from hogeq.trees.lasting_names import number_of
 from hogeq.trees.rows import Rows, require_cells
 from hogeq.trees.rules import GameRules, name_of, node_of
@@ -300,14 +301,8 @@ class _Walk:
         nature = player == NATURE
         most = int(degree[~nature].max(initial=1))  # actions of a position
         sizes = np.unique(degree[~nature])  # numbers of actions that occur
-        num_situations = len(sizes) + len(self.chances)
-        require_cells(self.name, "kinds of positions", num_situations, most)
-        way = np.full((num_situations, 1, most), -1)  # of each action of a situation, -1 for none
-        way[: len(sizes), 0] = np.where(np.arange(most) < sizes[:, None], np.arange(most), -1)
-        way[len(sizes) :, 0, 0] = most + np.arange(len(self.chances))
-        chances = [chance for distribution in self.chances for chance in distribution]
-        # An action of a player has one outcome.
-        num_outcomes = np.array([1] * most + [len(distribution) for distribution in self.chances])
+        require_cells(self.name, "kinds of positions", len(sizes) + len(self.chances), most)
+        kinds = [*sizes.tolist(), *range(-1, -1 - len(self.chances), -1)]  # of each situation
         level_of = np.repeat(np.arange(len(levels.start) - 1), np.diff(levels.start))
         source = np.repeat(np.arange(len(order)), degree)
         recurs = (after >= 0) & (level_of[source] == level_of[np.maximum(after, 0)])
@@ -316,20 +311,13 @@ class _Walk:
             "level": levels.start,
             "player": player,
             "row": np.where(nature, 0, new_row[np.where(nature, -1, row)]),
-            "fixed": np.eye(1, most),  # chance has one action
             "situation": np.where(nature, len(sizes) + row, np.searchsorted(sizes, degree)),
-            "way": way,
-            "lane": np.zeros(1),  # the graph has no hidden memory: one lane, one label
-            "following": np.zeros((1, 1)),
-            "first": np.concatenate([[0], np.cumsum(num_outcomes)]),
-            "chance": np.concatenate([np.ones(most), chances]),
-            "end": np.concatenate([np.arange(most), *map(np.arange, num_outcomes[most:])]),
+            **memoryless(kinds, [*self.chances], most),
             "place": np.cumsum(degree) - degree,
             "next": after,
             "label": np.zeros(len(after)),
             "payoff": np.array([*self.payoffs] or [0.0]),
             "start": np.array([[new_number[0], 0]]),
-            "start_chance": np.ones(1),
             "total": float(self.sets.total),
         }
         if recurs.any():
