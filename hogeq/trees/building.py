@@ -18,7 +18,7 @@ from hogeq.support.progress import phase
 from hogeq.support.short_fractions import short_fraction
 from hogeq.support.workers import memory
 from hogeq.trees.exact_numbers import MOST_EXACT, are_held, is_held
-from hogeq.trees.flat import CHANCE, IN_RANGE, LARGEST, TERMINAL, FlatTree, Forget, HistoryStep
+from hogeq.trees.flat import CHANCE, IN_RANGE, LARGEST, TERMINAL, FlatTree, Forget, history_text
 from hogeq.trees.lasting_names import NoLastingNameError, lasting
 from hogeq.trees.rows import ROW_SUM
 from hogeq.trees.teams import Known, Sides, paid_to, teams_of
@@ -112,7 +112,7 @@ def flatten(
                 is_last = longest is not None and sum(mover >= 0 for mover in movers) >= longest
                 moves = walk.add(node, depth, is_last)
             except Exception as error:
-                where = history(movers, path[1:], describe)
+                where = history_text(movers, path[1:], describe)
                 raise HogeqError(f"{name}: {where}: {reason_of(error)}") from error
             num_visited += 1
             if moves:
@@ -447,12 +447,3 @@ class _Walk(InformationSets):
             sides=self.sides,
             is_rounded=self.is_rounded,
         )
-
-
-def history(
-    movers: Sequence[int], moves: Sequence[int], describe: Callable[[Sequence[int]], list[str]]
-) -> str:
-    """Name a node in an error message by the moves that lead there and who made them."""
-    players = [None if mover == CHANCE else mover for mover in movers]
-    steps = map(HistoryStep, players, [None] * len(moves), describe(moves))
-    return f"after {one_line('; '.join(map(str, steps)))}" if moves else "at the start"

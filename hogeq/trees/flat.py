@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from hogeq.search.results import Units
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.floats import UNIT_ROUNDOFF
+from hogeq.support.messages import one_line
 from hogeq.support.progress import phase
 from hogeq.trees.rows import Rows
 from hogeq.trees.teams import Sides
@@ -59,6 +60,15 @@ class HistoryStep(NamedTuple):
 
 History = tuple[HistoryStep, ...]
 Forget = Callable[[int, Any], Hashable]  # of a player, an information state: key of the infoset
+
+
+def history_text(
+    movers: Sequence[int], moves: Sequence[int], describe: Callable[[Sequence[int]], list[str]]
+) -> str:
+    """Name a node in an error message by the moves that lead there and who made them."""
+    players = [None if mover == CHANCE else mover for mover in movers]
+    steps = map(HistoryStep, players, [None] * len(moves), describe(moves))
+    return f"after {one_line('; '.join(map(str, steps)))}" if moves else "at the start"
 
 
 class MoveNames(ABC):

@@ -31,11 +31,10 @@ from hogeq.trees.building import (
     Node,
     NodeError,
     drawn_moves,
-    history,
     reason_of,
 )
 from hogeq.trees.exact_numbers import are_held, is_held
-from hogeq.trees.flat import CHANCE, LARGEST, TERMINAL
+from hogeq.trees.flat import CHANCE, LARGEST, TERMINAL, history_text
 from hogeq.trees.graphs import memoryless
 from hogeq.trees.lasting_names import number_of
 from hogeq.trees.rows import Rows, require_cells
@@ -268,7 +267,7 @@ class _Walk:
             moves.append(str(node.moves[move][0]))
             movers.append(node.player)
         numbers = range(len(moves))
-        return history(movers[::-1], numbers, lambda _: moves[::-1])
+        return history_text(movers[::-1], numbers, lambda _: moves[::-1])
 
     def compiled(self) -> Positions:
         """Sort the positions into levels, and lay out the arrays of their graph.
