@@ -42,7 +42,6 @@ from hogeq.support.messages import printable
 from hogeq.support.progress import phase
 from hogeq.trees.absent import Decision
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.loading import load_tree
 from hogeq.trees.text import from_text
 
 OWN: Final = (
@@ -219,7 +218,7 @@ class Problem:
             with Path(name).open("rb") as file:
                 self.digest = file_digest(file, "sha256").hexdigest()
             return
-        self.tree = load_tree(name)
+        self.tree = hogeq.Game(name).tree
         self.digest = self.tree.digest()
 
     @cached_property

@@ -23,7 +23,8 @@ import numpy as np
 import pyspiel
 from common import arguments, draw, publish
 
-import hogeq.trees.openspiel  # noqa: F401 - registers Hog
+import hogeq
+import hogeq.trees.openspiel
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.dags import solve_tree
 from hogeq.support.aliases import Floats
@@ -31,7 +32,6 @@ from hogeq.trees.best_response import best_response
 from hogeq.trees.building import Node, flatten
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
-from hogeq.trees.loading import load_tree
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.recall import Recall
 from hogeq.trees.responses import enclosed_response
@@ -174,7 +174,8 @@ def wichardt() -> FlatTree:
 
     def look(moves: str) -> Node:
         if len(moves) == 3:
-            return Node(TERMINAL, payoff=WICHARDT.get(moves, -5.0))
+            payoff = WICHARDT.get(moves, -5.0)
+            return Node(TERMINAL, payoffs=(payoff, -payoff))
         known = ("first", "second", "reply")[len(moves)]
         letters = "BT" if known == "reply" else "RL"
         after = [(place, 1.0, moves + letter) for place, letter in enumerate(letters)]
@@ -196,7 +197,7 @@ def forgetful() -> FlatTree:
             return Node(CHANCE, moves=[(card, 0.5, (card,)) for card in (0, 1)])
         if moves[1:] == (1,) or len(moves) == 3:
             pay = 1.0 if moves[1] else FORGETFUL.get(moves, 0.0)
-            return Node(TERMINAL, payoff=pay)
+            return Node(TERMINAL, payoffs=(pay, -pay))
         known = "later" if len(moves) == 2 else f"card {moves[0]}"
         return Node(0, known, moves=[(move, 1.0, (*moves, move)) for move in (0, 1)])
 
@@ -221,8 +222,8 @@ GAMES: Final[dict[str, Callable[[], FlatTree]]] = {
     "fa13 to 4, 1 die": partial(hog, "fa13", 4, 1),
     "fa13 to 5, 1 die": partial(hog, "fa13", 5, 1),
     "liars_dice_ir(4)": partial(from_openspiel, "liars_dice_ir(dice_sides=4)"),
-    "die_roll_poker": partial(load_tree, "die_roll_poker"),
-    "die_roll_poker_ir": partial(load_tree, "die_roll_poker(forgets=true)"),
+    "die_roll_poker": lambda: hogeq.Game("die_roll_poker").tree,
+    "die_roll_poker_ir": lambda: hogeq.Game("die_roll_poker(forgets=true)").tree,
     "dark_hex_ir 3x2": partial(from_openspiel, "dark_hex_ir(num_cols=3,num_rows=2)"),
     "liars_dice_ir(6)": partial(from_openspiel, "liars_dice_ir"),
 }

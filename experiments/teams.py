@@ -23,7 +23,6 @@ from common import arguments, publish
 
 import hogeq
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.loading import load_tree
 from hogeq.trees.sequences import sequence_form
 from hogeq.trees.whole_dags import whole_dag
 
@@ -73,7 +72,7 @@ def rows(given: Namespace) -> Iterator[list[object]]:
     """Solve one game after the other."""
     for name, choices in GAMES.items():
         for teams in choices if any(name.startswith(one) for one in given.only) else ():
-            yield row(load_tree(name, teams=teams), name, teams, given.seconds)
+            yield row(hogeq.Game(name, teams=teams).tree, name, teams, given.seconds)
 
 
 def row(tree: FlatTree, name: str, teams: str, seconds: float) -> list[object]:

@@ -76,7 +76,8 @@ def _look(node: Node) -> TreeNode:
     if isinstance(node, Choice):
         moves = [(place, 1.0, child) for place, child in enumerate(node.children)]
         return TreeNode(node.seat, f"{node.infoset:02}", moves=moves)
-    return TreeNode(TERMINAL, payoff=2.0 * node - 1.0)
+    payoff = 2.0 * node - 1.0
+    return TreeNode(TERMINAL, payoffs=(payoff, -payoff))
 
 
 def tree_of(root: Node, unit: float = 1.0) -> FlatTree:
@@ -85,7 +86,8 @@ def tree_of(root: Node, unit: float = 1.0) -> FlatTree:
     def look(node: Node) -> TreeNode:
         if isinstance(node, Chance | Choice):
             return _look(node)
-        return TreeNode(TERMINAL, payoff=unit * node)
+        payoff = unit * node
+        return TreeNode(TERMINAL, payoffs=(payoff, -payoff))
 
     return flatten("toy", root, look, lambda moves: [*map(str, moves)])
 

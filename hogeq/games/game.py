@@ -1,12 +1,13 @@
 """`Game`, which every game is; it finds the class of the game that it is given."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
+from hogeq.evaluation.counterfactual import RegretWeight, kkt_gap
 from hogeq.games.given import Forget, HogName, StrategySpec
 from hogeq.graph.graph import Graph
+from hogeq.model.protocol import Engine
 from hogeq.rules import Rules
 from hogeq.search.results import (
     Budget,
@@ -18,16 +19,18 @@ from hogeq.search.results import (
 )
 from hogeq.search.values import Value
 from hogeq.strategies.infosets import NamedRows
-from hogeq.strategies.strategy import Strategy
-from hogeq.support.messages import BadInputError, nearest
+from hogeq.strategies.strategy import Strategy, StrategyLike
+from hogeq.support.aliases import Floats
+from hogeq.support.messages import BadInputError, nearest, refusal
 from hogeq.support.teams import Teams
 
 if TYPE_CHECKING:
+    from hogeq.analysis.difference import Difference
     from hogeq.evaluation.tablebase import Tablebase
-    from hogeq.games.compiled import CompiledGame
     from hogeq.games.hog import Hog
     from hogeq.model.priced import Problem
     from hogeq.search.certificate_files import Certificate, OtherGame
+    from hogeq.solvers.solving import Solution
     from hogeq.trees.flat import FlatTree
     from hogeq.trees.full_information import FullInformation
     from hogeq.trees.positions import Positions
@@ -102,7 +105,7 @@ class Game:
     @overload
     def __new__(
         cls, given: object, *, forget: Forget = None, teams: Teams = None, trust: bool = False
-    ) -> "CompiledGame": ...
+    ) -> "Game": ...
 
     def __new__(
         cls,
@@ -114,7 +117,7 @@ class Game:
     ) -> Self:
         """Load the game that `given` stands for, and create an object of its kind's class."""
         if cls is not Game:
-            if cls._held is Game._held:  # `_held` is abstract: a kind of game defines it
+            if cls._rows is Game._rows:  # `_rows` is abstract: a kind of game defines it
                 allowed = "subclasses of hogeq.Hog, say; Game itself chooses the kind"
                 raise TypeError(f"{cls.__name__}: is no kind of game; allowed: {allowed}")
             return super().__new__(cls)
@@ -125,16 +128,17 @@ class Game:
         game._found = loaded  # noqa: SLF001 - for its __init__, which is called next
         return game
 
-    def _find(
-        self, given: object, forget: Forget, teams: Teams, trust: bool
-    ) -> "Rules | FlatTree | Positions":
-        """Take what `Game` loaded when it chose the class; without that, load the game now."""
+    def _find(self, given: object, forget: Forget, teams: Teams, trust: bool) -> Any:
+        """Take what `Game` loaded when it chose the class, else load it; refuse another kind."""
         from hogeq.trees.loading import find_game
 
         self.trust = trust
         loaded = self.__dict__.pop("_found", None)
         if loaded is None:
             loaded = find_game(given, forget, trust, teams)
+        if not isinstance(self, _kind_of(loaded)):
+            (allowed,) = (plural for plural, kind in _kinds().items() if isinstance(self, kind))
+            raise BadInputError(refusal("game", loaded.name, allowed))
         return loaded
 
     def __getattr__(self, name: str) -> Any:
@@ -156,15 +160,6 @@ class Game:
         kinds_that_have = [plural for plural, kind in _kinds().items() if has(kind, name)]
         allowed = f"{' and '.join(kinds_that_have)}{INSTEAD.get(name, '')}"
         return f"{self.name}: has no {name}; allowed: {allowed}" if kinds_that_have else ""
-
-    def __repr__(self) -> str:
-        """Name the game, and say its size."""
-        return re.sub("^[A-Za-z]+", "Game", repr(self._held))
-
-    @property
-    def _held(self) -> "Rules | FlatTree | Positions":
-        """What the game is made of, which has a `name`."""
-        raise NotImplementedError
 
     @property
     def _rows(self) -> NamedRows:
@@ -190,7 +185,7 @@ class Game:
     @property
     def name(self) -> str:
         """Name of the rules or of the tree."""
-        return self._held.name
+        raise NotImplementedError
 
     @property
     def units(self) -> Units:
@@ -200,6 +195,11 @@ class Game:
     @property
     def graph(self) -> Graph:
         """The game as arrays, both players live: what any algorithm can stand on."""
+        raise NotImplementedError
+
+    @property
+    def engine(self) -> Engine:
+        """The game's passes, as solvers and purifiers take them."""
         raise NotImplementedError
 
     def strategy(self, given: StrategySpec) -> Strategy:
@@ -261,6 +261,79 @@ class Game:
         ------
         ValueError
             If the game is not for the method.
+        """
+        raise NotImplementedError
+
+    def solve(self, solver: str, iterations: int, **parameters: Any) -> "Solution":
+        """Solve by a solver's name and parameters, as a run does.
+
+        The result has the strategy, and measures its exploitability and the curve of that if it is
+        asked for them.
+
+        Raises
+        ------
+        ValueError
+            If there is no such solver or parameter, or it cannot solve this game.
+        """
+        from hogeq.solvers import solving
+
+        solution = solving.solve(self.engine, solver, iterations, **parameters)
+        snapshots = [
+            snapshot._replace(strategy=self.playable(snapshot.strategy))
+            for snapshot in solution.snapshots
+        ]
+        last_strategy = snapshots[-1].strategy  # the mixture if there is one, else the policy
+        is_policy = solution.mixture is None
+        return replace(
+            solution,
+            policy=last_strategy if is_policy else self.playable(solution.policy),
+            mixture=None if is_policy else last_strategy,
+            snapshots=tuple(snapshots),
+            measure=self.exploitability,
+        )
+
+    def purify(self, strategy: StrategySpec, method: str = "argmax", **parameters: Any) -> Strategy:
+        """Make a matrix of a policy by a purifier's name and parameters."""
+        from hogeq.purification import purify
+
+        target = self.strategy(strategy).whole()
+        return self.playable(purify(self.engine, target, method, **parameters))
+
+    def playable(self, solved: StrategyLike, name: str = "strategy") -> Strategy:
+        """Make a strategy of the result of a solver or purifier."""
+        raise NotImplementedError
+
+    def diff(
+        self,
+        first: StrategySpec,
+        second: StrategySpec,
+        against: StrategySpec | list[StrategySpec] | None = None,
+    ) -> "Difference":
+        """Value every information set in which two strategies differ."""
+        raise NotImplementedError
+
+    def kkt_gap(self, strategy: StrategySpec) -> float:
+        """Measure how far a policy is from a stationary point of self-play, in the game's units.
+
+        It is 0 where a best response to itself is; that is necessary for an equilibrium among
+        policies, and under imperfect recall not sufficient.
+        """
+        gap = kkt_gap(self.engine, self.strategy(strategy).policy)
+        return gap * self.engine.payoff_per_win_rate
+
+    def action_values(
+        self, a: StrategySpec, b: StrategySpec | None = None, weight: RegretWeight = "reach"
+    ) -> Floats:
+        """Counterfactual value of every action at every information set.
+
+        Parameters
+        ----------
+        a, b : strategy
+            Of the player whose actions are valued, and of the other; by default the same.
+        weight : {"reach", "counterfactual", "belief"}
+            How hidden states are weighted: by reach, which is the gradient of the value; without
+            the player's own actions, as CFR is defined; or given that the information set is
+            reached.
         """
         raise NotImplementedError
 

@@ -1,25 +1,27 @@
 """`Hog`: the game of dice, by some rules."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from hogeq.baselines import solved
-from hogeq.baselines.opponents import opponents, strongest
 from hogeq.baselines.registry import find_strategy
-from hogeq.evaluation import values
-from hogeq.games import small
+from hogeq.evaluation import tablebase, values
+from hogeq.games.analysis import HogAnalysis
 from hogeq.games.given import StrategySpec
-from hogeq.games.scores import ByScores
 from hogeq.graph.graph import Graph
 from hogeq.graph.hog import of_hog
-from hogeq.model.game import HogEngine, compile_game
+from hogeq.model.game import compile_game
 from hogeq.model.protocol import WinRate
 from hogeq.rules import Rules
 from hogeq.rules.edition import names_of
 from hogeq.rules.reading import GameName
+from hogeq.rules.turn import denominator, total_rises
 from hogeq.search import bounds
 from hogeq.search.results import (
     WIN_RATES,
@@ -34,31 +36,26 @@ from hogeq.search.values import Value
 from hogeq.strategies.infosets import ScoreRows
 from hogeq.strategies.profiles import hog_profile, is_profile, rows_of
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
-from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.support.files import write_whole
-from hogeq.support.messages import BadInputError, HogeqError, refusal
+from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.parameters import NotNegative, check
 
 if TYPE_CHECKING:
-    from hogeq.analysis.difference import Difference
-    from hogeq.analysis.explanation import Assessment
-    from hogeq.analysis.field import Answer
-    from hogeq.analysis.review import Review
-    from hogeq.analysis.tournament import WinRates
-    from hogeq.analysis.transcript import Transcript
-    from hogeq.analysis.turns import Session
-    from hogeq.evaluation.counterfactual import Spread
     from hogeq.model.priced import Problem
     from hogeq.search.attack import SearchResult
     from hogeq.search.certificate_files import Certificate
     from hogeq.solvers.existence import Existence
+    from hogeq.solvers.symmetric import SymmetricGame
     from hogeq.trees.audit import SmallAudit
     from hogeq.trees.recall import Audit
     from hogeq.trees.tree import Sizes
 
 
-class Hog(ByScores):
+MOST_STATES: Final = 4_000_000  # states times actions, whether play comes to them or not
+
+
+class Hog(HogAnalysis):
     """A game of Hog by some rules; ``hogeq.Game("fa25")`` is one, too.
 
     Wherever a method takes a strategy, a name will do. Figures are win rates, where 1/2 is even.
@@ -99,9 +96,7 @@ class Hog(ByScores):
         self, given: object, *, forget: None = None, teams: None = None, trust: bool = False
     ) -> None:
         """Find the rules and compile them; the same ones are compiled once."""
-        rules = self._find(given, forget, teams, trust)
-        if not isinstance(rules, Rules):
-            raise BadInputError(refusal("game", rules.name, "games of Hog"))
+        rules: Rules = self._find(given, forget, teams, trust)
         self._engine = compile_game(rules, own_goals=True)
         # An edition may have several names: the game is called by the one that the user chose.
         called = GameName(given).text if isinstance(given, str) else ""
@@ -112,8 +107,9 @@ class Hog(ByScores):
         return f"Game({self._called})"
 
     @property
-    def _held(self) -> Rules:
-        return self.rules
+    def name(self) -> str:
+        """Name of the rules."""
+        return self.rules.name
 
     @cached_property
     def _rows(self) -> ScoreRows:
@@ -128,16 +124,6 @@ class Hog(ByScores):
     def units(self) -> Units:
         """Units of this game: how figures are written, and the value of an even game."""
         return WIN_RATES
-
-    @property
-    def engine(self) -> HogEngine:
-        """The rules compiled, as solvers and purifiers take them.
-
-        ValueError with a goal for each player: what lets one strategy play both is refused.
-        Elsewhere the first goal is that of strategy `a`, of a responder, or of the player to move.
-        """
-        self.rules.require_one_goal()
-        return self._engine
 
     @cached_property
     def graph(self) -> Graph:
@@ -178,20 +164,6 @@ class Hog(ByScores):
         elif isinstance(given, Mapping) or is_profile(given):
             given = hog_profile(given, self.rules)
         return self._named(strategy_of(self._engine, given))
-
-    @property
-    def strongest(self) -> str:
-        """Name of the strongest strategy that the package has for this game."""
-        return strongest(self._engine)
-
-    def baselines(self, names: Iterable[str] | None = None) -> dict[str, Strategy]:
-        """Make the strategies of some names, leaving out those that have no meaning in this game.
-
-        By default those that are worth to be played against: every number of dice, the course's
-        samples, the strongest and what others have published, each table once.
-        """
-        tables = opponents(self._engine, names)
-        return {name: self._named(table) for name, table in tables.items()}
 
     def playable(self, solved: StrategyLike, name: str = "strategy") -> Strategy:
         """Make a strategy of the result of a solver or purifier."""
@@ -329,7 +301,48 @@ class Hog(ByScores):
         check(NotNegative, seconds=seconds)
         if method != "auto":
             raise HogeqError(refusal("method", method, "auto for games of Hog"))
-        return self._named(small.solve_hog(self.engine, lambda: self.graph, seconds))
+        return self._named(self._solved(seconds))
+
+    def _solved(self, seconds: float) -> Equilibrium:
+        """Solve the game in mixtures, as `equilibrium` does, without names of rows.
+
+        1. Without hidden memory, optimal play by the scores is an equilibrium.
+        2. A small game: a double oracle, in half of the time.
+        3. If that does not end: the tree of the game, if it is small enough, else the best single
+           mixture that a solver finds.
+        """
+        from hogeq.solvers import solving
+        from hogeq.solvers.symmetric import in_mixtures
+        from hogeq.trees.answers import hog_tree, solve_hog_by_tree
+
+        engine = self.engine
+        if not engine.has_memory:
+            return solving.by_one_strategy(engine, Deadline(seconds))
+        tree = hog_tree(engine.rules)  # building takes no time
+        deadline = Deadline(seconds)
+        # Every proof folds a mixture into the graph, which takes time for each of its outcomes.
+        if self._is_small and deadline.share(0.5).allows(_num_outcomes(self.graph)):
+            solved = in_mixtures(self._symmetric(), engine, deadline.share(0.5))
+            if solved is not None:
+                is_proved = bounds.is_half(engine, solved.strategies[0], solved.upper)
+                return replace(solved, is_proved=is_proved)
+        if tree is None:  # it would be too large
+            return solving.by_one_strategy(engine, deadline)
+        return solve_hog_by_tree(engine, tree, deadline)
+
+    @property
+    def _is_small(self) -> bool:
+        """Whether the game can be laid out as a graph of states."""
+        states = 2 * self.rules.size**2 * self._engine.memory_size * self._engine.num_actions
+        return states <= MOST_STATES and total_rises(self.rules)
+
+    def _symmetric(self) -> "SymmetricGame":
+        """Lay a small game out against the policy that rolls at random."""
+        from hogeq.search.branching import ResponseGraph
+        from hogeq.solvers.symmetric import SymmetricGame
+
+        uniform = np.full(self.engine.shape, 1.0 / self.engine.num_actions)
+        return SymmetricGame(ResponseGraph.of(self.graph.against(uniform)))
 
     def in_policies(self, seconds: float = 60.0, method: str = "auto") -> InPolicies:  # noqa: ARG002
         """Win rate that a policy secures, enclosed; at most 1/2, which mixtures secure.
@@ -368,8 +381,21 @@ class Hog(ByScores):
             For two goals, for rules under which the total score need not rise, and for games that
             are too large.
         """
+        from hogeq.solvers.existence import decide, pure_existence
+
         check(NotNegative, seconds=seconds)
-        return small.existence(self.engine, lambda: self.graph, seconds, clock)
+        engine = self.engine
+        if not engine.has_memory and not engine.positions_recur:
+            matrix = tablebase.solve(engine).matrix  # optimal play, which needs no memory
+            return pure_existence(np.eye(engine.num_actions)[matrix.ravel()])
+        allowed = ""
+        if not total_rises(self.rules):
+            allowed = "in which every turn raises the sum of the scores: positions can recur here"
+        elif not self._is_small:
+            allowed = f"of at most {MOST_STATES:,} states times actions: lower goal or max_dice"
+        if allowed:
+            raise HogeqError(refusal("rules", self.rules.name, f"games {allowed}"))
+        return decide(self._symmetric(), denominator(self.rules), seconds, clock)
 
     def audit(self) -> "tuple[Audit, Audit]":
         """Recall of each player, with two histories where it fails.
@@ -396,162 +422,9 @@ class Hog(ByScores):
 
         write_whole(path, hog_efg(self.rules))
 
-    def spread(self, strategy: StrategySpec) -> "Spread":
-        """Split the entropy of each roll between the draw before the game and the roll itself."""
-        from hogeq.evaluation.counterfactual import spread
 
-        return spread(self.strategy(strategy))
-
-    def play(
-        self,
-        against: StrategySpec | None = None,
-        first: Literal["you", "engine", "coin"] = "coin",
-        seed: int = 0,
-        start: tuple[int, int] = (0, 0),
-    ) -> "Session":
-        """Begin a game against a strategy, a matrix or a policy; by default optimal play.
-
-        Coin, dice and draws follow from `seed`; `start` is as for `win_rate`.
-        """
-        from hogeq.analysis.turns import Engine, Session
-
-        table = None if against is None else self.second.strategy(against)
-        return Session(self._engine, Engine(self._engine, table), first, seed, start)
-
-    def diff(
-        self,
-        first: StrategySpec,
-        second: StrategySpec,
-        against: StrategySpec | list[StrategySpec] | None = None,
-    ) -> "Difference":
-        """Value every cell in which two matrices differ.
-
-        Parameters
-        ----------
-        first, second : strategy
-        against : strategy or list of strategies, optional
-            Opponents, of which the mean counts; by default the strongest that the package has.
-        """
-        from hogeq.analysis import difference
-
-        one, two = self.strategy(first), self.strategy(second)
-        return difference.diff(self.engine, one, two, self._rivals(against))
-
-    def answer_field(
-        self,
-        rivals: Sequence[StrategySpec],
-        objective: Literal["mean", "beaten"] = "mean",
-        budget: Budget | None = None,
-    ) -> "Answer":
-        """Search for the matrix with the best mean win rate, or that beats most of some rivals."""
-        from hogeq.analysis import field
-
-        tables = [self.strategy(rival) for rival in rivals]
-        return field.answer_field(self.engine, tables, objective, budget)
-
-    def improvements(
-        self,
-        matrix: StrategySpec,
-        against: Sequence[StrategySpec],
-        cells: int | None = None,
-        seconds: float | None = None,
-    ) -> "Iterator[Answer]":
-        """Change a matrix step by step, as `improve` does: each that comes wins more."""
-        from hogeq.analysis import field
-
-        rivals = self._rivals(list(against))
-        return field.improvements(self.engine, self.strategy(matrix), rivals, cells, seconds)
-
-    def improve(
-        self,
-        matrix: StrategySpec,
-        against: StrategySpec | list[StrategySpec] | None = None,
-        cells: int | None = None,
-        seconds: float | None = None,
-    ) -> Strategy:
-        """Change a matrix so that it wins more.
-
-        Parameters
-        ----------
-        matrix : strategy
-        against : strategy or list of strategies, optional
-            As for `diff`.
-        cells : int, optional
-            Most cells to change, one at a time; by default, until no change of one cell gains.
-        seconds : float, optional
-            When to stop.
-        """
-        *_, best = self.improvements(matrix, self._rivals(against), cells, seconds)
-        return self.strategy(best.strategy)
-
-    def explain(self, strategy: StrategySpec, against: StrategySpec | None = None) -> "Assessment":
-        """Say why a strategy loses: its loss in groups, and simple changes that win more.
-
-        Parameters
-        ----------
-        strategy : strategy
-            A matrix or a policy.
-        against : strategy, optional
-            By default the strongest opponent of the package.
-        """
-        from hogeq.analysis.explanation import assess
-
-        (rival,) = self._rivals(against)
-        return assess(self._engine, self.strategy(strategy), rival)
-
-    def round_robin(
-        self,
-        strategies: Sequence[StrategySpec],
-        start: tuple[int, int] = (0, 0),
-        goals: Sequence[int] | None = None,
-        *,
-        known: Floats | None = None,
-        progress: Callable[[], object] = int,
-    ) -> "WinRates":
-        """Win rate of each of some strategies against each other, (n, n), row against column.
-
-        The table has ``names``, and a notebook shows it with ranks. `start` is as for `win_rate`;
-        `goals`, at most that of the rules, are of each strategy. Pairs with a `known` win rate,
-        (n, n) and not NaN, are not played; `progress` is called after each other pair.
-        """
-        from hogeq.analysis.tournament import WinRates, round_robin
-
-        tables = [self.strategy(strategy) for strategy in strategies]
-        rates = round_robin(self.engine, tables, progress, known, start, goals).view(WinRates)
-        rates.names = tuple(
-            table.name or f"strategy {number}" for number, table in enumerate(tables, 1)
-        )
-        return rates
-
-    def review(self, transcript: "Transcript | str | os.PathLike[str]") -> "Review":
-        """Loss of each roll of a played game, or of its file, and how much was luck."""
-        from hogeq.analysis.review import review
-        from hogeq.analysis.transcript import read_transcript
-
-        if isinstance(transcript, str | os.PathLike):
-            transcript = read_transcript(transcript, self.rules)
-        return review(self._engine, transcript)
-
-    def reasons(self) -> list[tuple[Any, ...]]:
-        """Positions where optimal play looks strange, and the rule that is the reason.
-
-        Each has the rule's name, own and opponent's score, the number of the memory and of the best
-        roll, whether the rule helps that roll rather than harms another, and a text.
-        """
-        from hogeq.analysis.book import book
-
-        return book(self._engine)
-
-    @cached_property
-    def turn_data(self) -> dict[str, Any]:
-        """All turns of the game as plain values: what a program in another language plays by."""
-        from hogeq.games.turns import turn_data
-
-        return turn_data(self._engine)
-
-    def _rivals(self, given: StrategySpec | list[StrategySpec] | None) -> list[Strategy]:
-        """Make one opponent or a list of them; by default the strongest that the package has."""
-        given = self.strongest if given is None else given
-        specs = given if isinstance(given, list) else [given]
-        second = self.second  # whose goal an opponent has
-        return [second.strategy(spec) for spec in specs]
+def _num_outcomes(graph: Graph) -> int:
+    """Count the outcomes of all actions in all states, whether play comes to them or not."""
+    outcomes_of_way = np.append(np.diff(graph.first), 0)  # the last entry is for way -1, none
+    outcomes_of_situation = outcomes_of_way[graph.way].sum(axis=(1, 2))
+    return int(outcomes_of_situation[graph.situation].sum())

@@ -20,7 +20,7 @@ from hogeq.solvers.solving import by_bundle
 from hogeq.strategies.strategy import policies_of
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
-from hogeq.support.messages import BadInputError, HogeqError, refusal
+from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.parameters import NotNegative, check
 from hogeq.support.teams import Teams
 from hogeq.trees import full_information
@@ -86,10 +86,7 @@ class PositionGame(RowGame):
         self, given: object, *, forget: Forget = None, teams: Teams = None, trust: bool = False
     ) -> None:
         """Hold the positions of a game."""
-        positions = self._find(given, forget, teams, trust)
-        if not isinstance(positions, Positions):
-            raise BadInputError(refusal("game", positions.name, "games held by their positions"))
-        self.positions = positions
+        self.positions = self._find(given, forget, teams, trust)
 
     @property
     def rows(self) -> Positions:
@@ -119,8 +116,7 @@ class PositionGame(RowGame):
 
     def value(self, a: StrategySpec, b: StrategySpec | None = None) -> Value:
         """Payoff to strategy `a` against `b`, by default itself: the middle of proved bounds."""
-        first, second = self.strategy(a), self.strategy(a if b is None else b)
-        return full_information.value(self.positions, first, second)
+        return full_information.value(self.positions, *self._both(a, b))
 
     def values(self, a: StrategySpec, b: StrategySpec | None = None) -> Floats:
         """Payoff to player 0 from every position on, (C,): `a` plays first, by default itself."""
@@ -138,8 +134,7 @@ class PositionGame(RowGame):
         return passes.reach[0, :, 0]
 
     def _passes(self, a: StrategySpec, b: StrategySpec | None) -> tuple[GraphPasses, Floats]:
-        two = self.strategy(a), self.strategy(a if b is None else b)
-        return GraphPasses(self.graph), policies_of(self.positions, *two)
+        return GraphPasses(self.graph), policies_of(self.positions, *self._both(a, b))
 
     def action_values(
         self, a: StrategySpec, b: StrategySpec | None = None, weight: RegretWeight = "reach"
@@ -157,8 +152,8 @@ class PositionGame(RowGame):
             defined, unless rows can be reached more than once; or given that the information set
             is reached.
         """
-        two = self.strategy(a), self.strategy(a if b is None else b)
-        return graph_action_values(self.graph, policies_of(self.positions, *two), weight)
+        policies = policies_of(self.positions, *self._both(a, b))
+        return graph_action_values(self.graph, policies, weight)
 
     def attack(self, strategy: StrategySpec, budget: Budget | None = None) -> Response:
         """Find the best response to a strategy, and a bound that no response exceeds.

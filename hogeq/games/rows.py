@@ -1,9 +1,10 @@
 """Games whose strategies have a row for every information set. Private: users hold a `Game`."""
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Union
 
-from hogeq.games.compiled import CompiledGame
+from hogeq.games.game import Game
 from hogeq.games.given import StrategySpec
 from hogeq.search.results import Units
 from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, joined
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from hogeq.trees.positions import Positions
 
 
-class RowGame(CompiledGame):
+class RowGame(Game):
     """A game other than Hog, with a tree or by its positions."""
 
     @property
@@ -28,9 +29,14 @@ class RowGame(CompiledGame):
         """The tree, or the positions: names of information sets and actions, a hash of the game."""
         raise NotImplementedError
 
+    def __repr__(self) -> str:
+        """Name the game, and say its size."""
+        return re.sub("^[A-Za-z]+", "Game", repr(self.rows))
+
     @property
-    def _held(self) -> Union["FlatTree", "Positions"]:
-        return self.rows
+    def name(self) -> str:
+        """Name of the game."""
+        return self.rows.name
 
     @property
     def _rows(self) -> Union["FlatTree", "Positions"]:
@@ -62,6 +68,11 @@ class RowGame(CompiledGame):
             If there is no such name or file, or its first bad cell.
         """
         return self._named(tree_strategy(self.rows, given))
+
+    def _both(self, a: StrategySpec, b: StrategySpec | None) -> tuple[Strategy, Strategy]:
+        """Make strategy `a` and its opponent, by default itself."""
+        first = self.strategy(a)
+        return first, first if b is None else self.strategy(b)
 
     def playable(self, solved: StrategyLike, name: str = "strategy") -> Strategy:
         """Make a strategy of the result of a solver or purifier.

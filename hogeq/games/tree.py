@@ -2,9 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +16,7 @@ from hogeq.search.values import Value
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.support.files import write_whole
-from hogeq.support.messages import BadInputError, HogeqError, Text, refusal
+from hogeq.support.messages import HogeqError, Text, refusal
 from hogeq.support.parameters import NotNegative, check
 from hogeq.support.teams import Teams
 from hogeq.trees.engine import TreeEngine
@@ -38,13 +36,6 @@ if TYPE_CHECKING:
 class TreeGame(RowGame):
     """A game that has a tree: of a file, of OpenSpiel, or of one's own rules; `Game` makes it.
 
-    Examples
-    --------
-    >>> import hogeq
-    >>> game = hogeq.Game("kuhn_poker")
-    >>> isinstance(game, hogeq.TreeGame), game.tree.num_nodes
-    (True, 58)
-
     Attributes
     ----------
     tree : FlatTree
@@ -55,6 +46,9 @@ class TreeGame(RowGame):
     Examples
     --------
     >>> import hogeq
+    >>> game = hogeq.Game("kuhn_poker")
+    >>> isinstance(game, hogeq.TreeGame), game.tree.num_nodes
+    (True, 58)
     >>> game = hogeq.Game("kuhn(players=2,ranks=3)")
     >>> round(game.equilibrium().lower, 6)  # Kuhn 1950: -1/18
     -0.055556
@@ -68,10 +62,7 @@ class TreeGame(RowGame):
         self, given: object, *, forget: Forget = None, teams: Teams = None, trust: bool = False
     ) -> None:
         """Hold the tree of a game."""
-        tree = self._find(given, forget, teams, trust)
-        if not isinstance(tree, FlatTree):
-            raise BadInputError(refusal("game", tree.name, "games that have a tree"))
-        self.tree = tree
+        self.tree = self._find(given, forget, teams, trust)
 
     @property
     def rows(self) -> FlatTree:
@@ -97,7 +88,7 @@ class TreeGame(RowGame):
 
     def value(self, a: StrategySpec, b: StrategySpec | None = None) -> Value:
         """Exact payoff to strategy `a` against `b`, by default itself."""
-        return value(self.tree, self.strategy(a), self.strategy(a if b is None else b))
+        return value(self.tree, *self._both(a, b))
 
     def attack(self, strategy: StrategySpec, budget: Budget | None = None) -> Response:
         """Find the best response to a strategy, and a bound that no response exceeds.
@@ -136,16 +127,8 @@ class TreeGame(RowGame):
         from hogeq.trees.members import nash_conv
 
         budget = Budget.of(budget)
-        deadline = Deadline(budget.limit)
-        target = self.strategy(strategy).whole()
-
-        def respond() -> Response:
-            """Find the best responses of both sides in the time that is left."""
-            if deadline.left == inf:
-                return self.attack(target, budget)
-            return self.attack(target, replace(budget, seconds=deadline.left))
-
-        return nash_conv(self.tree, target, respond, deadline)
+        limit = Deadline(budget.limit)
+        return nash_conv(self.tree, self.strategy(strategy).whole(), self.attack, budget, limit)
 
     def equilibrium(self, seconds: float = 60.0, method: str = "auto") -> Equilibrium:
         """Solve the game in mixtures, which are mixed strategies; best responses prove both ends.
@@ -242,8 +225,7 @@ class TreeGame(RowGame):
             How histories are weighted: by reach; without the player's own actions, as CFR is
             defined; or given that the information set is reached.
         """
-        one = self.strategy(a)
-        return action_values(self.tree, one, one if b is None else self.strategy(b), weight)
+        return action_values(self.tree, *self._both(a, b), weight)
 
     def met(self, a: StrategySpec, b: StrategySpec | None = None) -> Floats:
         r"""Probability that a play meets each information set at least once, (R,).
@@ -275,8 +257,7 @@ class TreeGame(RowGame):
         >>> dict(zip(game.rows.names, game.met("uniform").tolist()))
         {'crossing': 1.0, 'node /P1:on/C:road/P1:on': 0.125}
         """
-        one = self.strategy(a)
-        return met(self.tree, one, one if b is None else self.strategy(b))
+        return met(self.tree, *self._both(a, b))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the tree to a file that `Game` reads.

@@ -5,7 +5,7 @@ By these a program in another language plays and solves a game, and needs no rul
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,38 +23,11 @@ from hogeq.rules.turn import (
     landing_effects,
     points_effects,
 )
-from hogeq.support.messages import as_dicts
 
 
 def turn_data(game: HogEngine) -> dict[str, Any]:
     """Give all turns of a game, fit for JSON."""
     return {**_Transitions(game).data(), **_memory(game)}
-
-
-class _Outcomes(NamedTuple):
-    """The outcomes of a roll in columns, an entry for each, and the results that dice can show."""
-
-    points: Sequence[int]
-    gifts: Sequence[Any]
-    records: Sequence[int]
-    told: list[int]  # numbers of texts about the gifts
-    chances: list[float]
-    plains: Sequence[tuple[int, int, int]]
-    """Results of dice: points shown, number of the outcome, number of a text about that."""
-    ones: list[int] | None = None  # points by the number of ones, of a roll of dice
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the columns by name, without those that there are none of."""
-        return {name: column for name, column in self._asdict().items() if column is not None}
-
-
-class _Mode(NamedTuple):
-    """Sums of one choice that differ in the lane alone, numbered in a row."""
-
-    ways: list[int]  # way to roll, by situation
-    seat: int
-    first: int  # number of the first sum
-    lanes: list[int]  # lane of each sum
 
 
 class _Transitions:
@@ -78,7 +51,7 @@ class _Transitions:
         self.lane = np.tile(lane, len(seats)) + self.seat * (lane.max() + 1)
         self.number = np.tile(number, (1, len(seats), 1))  # (S, seats * H, K), a way to roll
         self.texts: dict[tuple[str, ...], int] = {(): 0}  # number of each text, lines of it
-        self.lists: list[_Outcomes] = []
+        self.lists: list[dict[str, Any]] = []  # outcomes of rolls, see `_add_outcomes`
 
     def text(self, lines: Sequence[str]) -> int:
         """Give a text its number: lines about the effects of rules, a new text the next number."""
@@ -124,7 +97,7 @@ class _Transitions:
             "seats": self.seat.tolist(),
             "lane": self.lane.tolist(),
             **self.sums(),
-            "lists": [outcomes.to_json() for outcomes in self.lists],
+            "lists": self.lists,
             **landing_data,
             "texts": list(self.texts),
             # Texts about an extra turn: by another rule, then by the landing.
@@ -138,8 +111,9 @@ class _Transitions:
         For one choice, memories have the same sum if they have the same way to roll in every
         situation, the same seat and the same lane. Those that differ in the lane alone are a mode.
 
-        Returns "modes", a list of modes for each choice; "slots", the number of the sum by memory
-        and choice, flat; and "sums", how many there are.
+        Returns "modes", a list of modes for each choice: the "ways" to roll by situation, the
+        "seat", the number of the "first" sum, and "lanes", those of this sum and the next ones;
+        "slots", the number of the sum by memory and choice, flat; and "sums", how many there are.
         """
         modes_by_choice = []
         slots = []  # by choice: number of the sum of each memory
@@ -147,11 +121,11 @@ class _Transitions:
         for choice in range(self.game.num_actions):
             columns = np.vstack([self.number[:, :, choice], self.seat, self.lane])  # (S + 2, H)
             classes, class_of_memory = np.unique(columns, axis=1, return_inverse=True)
-            modes: dict[tuple[int, ...], _Mode] = {}
+            modes: dict[tuple[int, ...], dict[str, Any]] = {}
             for sum_number, (*ways, seat, lane) in enumerate(classes.T.tolist(), num_sums):
-                mode = modes.setdefault((*ways, seat), _Mode(ways, seat, sum_number, []))
-                mode.lanes.append(lane)
-            modes_by_choice.append(as_dicts(modes.values()))
+                new_mode = {"ways": ways, "seat": seat, "first": sum_number, "lanes": []}
+                modes.setdefault((*ways, seat), new_mode)["lanes"].append(lane)
+            modes_by_choice.append([*modes.values()])
             slots.append(num_sums + class_of_memory.ravel())
             num_sums += classes.shape[1]
         by_memory = np.transpose(slots)
@@ -163,11 +137,21 @@ class _Transitions:
         results: Sequence[tuple[int, int, int]],
         ones: list[int] | None = None,
     ) -> int:
-        """Append the outcomes of a roll to `self.lists`, by `_Outcomes`; return their number."""
+        """Append the outcomes of a roll to `self.lists`, in columns by name; return their number.
+
+        `results` are those that dice can show, "plains": points shown, number of the outcome, and
+        number of a text about that. `ones` are points by the number of ones, of a roll of dice.
+        """
         points, gifts, records, probabilities = zip(*branches, strict=True)
-        told = [self.text(gift_effects(gift)) for gift in gifts]
-        chances = [float(probability) for probability in probabilities]
-        self.lists.append(_Outcomes(points, gifts, records, told, chances, results, ones))
+        outcomes = {
+            "points": points,
+            "gifts": gifts,
+            "records": records,
+            "told": [self.text(gift_effects(gift)) for gift in gifts],
+            "chances": [float(probability) for probability in probabilities],
+            "plains": results,
+        }
+        self.lists.append(outcomes if ones is None else {**outcomes, "ones": ones})
         return len(self.lists) - 1
 
     def _add_roll(self, throw: Throw, dice: int) -> int:

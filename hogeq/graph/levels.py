@@ -36,7 +36,7 @@ def levels_of(rank: Ints, source: Ints, target: Ints) -> Levels:
     recurs = np.zeros(num_components, bool)
     recurs[component[source[is_inside]]] = True
     outer_edges = component[source[~is_inside]], component[target[~is_inside]]
-    depth = _depths(num_components, *outer_edges)[component]
+    depth = depths(num_components, *outer_edges)[component]
     # A component that recurs is a level alone, whatever else has its rank and depth.
     own_level = np.where(recurs[component], component, -1)
     order = np.lexsort((np.arange(num_positions), own_level, depth, rank))
@@ -58,23 +58,26 @@ def _components(num_vertices: int, source: Ints, target: Ints) -> tuple[int, Int
     return int(num_components), component
 
 
-def _depths(num_vertices: int, source: Ints, target: Ints) -> Ints:
-    """Length of the longest path to each vertex of an acyclic graph (Kahn 1962)."""
-    edges = np.unique(np.stack([source, target]), axis=1)  # sorted by source
-    source, target = edges if edges.size else (source, target)
+def depths(num_vertices: int, source: Ints, target: Ints) -> Ints:
+    """Length of the longest path to each vertex of a graph (Kahn 1962); -1 if a cycle leads to it.
+
+    Edges lead from `source` to `target`, (n,) each.
+    """
+    edges = np.unique(source.astype(np.int64) * num_vertices + target)  # sorted by source
+    source, target = np.divmod(edges, num_vertices)
     first_edge = np.searchsorted(source, np.arange(num_vertices + 1))
     num_unplaced_before = np.bincount(target, minlength=num_vertices)  # predecessors without depth
-    depths = np.zeros(num_vertices, np.int64)
+    depth_of_vertex = np.full(num_vertices, -1)
     front = np.flatnonzero(num_unplaced_before == 0)
     depth = 0
     while len(front):
-        depths[front] = depth
+        depth_of_vertex[front] = depth
         successors = target[spans(first_edge[front], first_edge[front + 1])]
         np.subtract.at(num_unplaced_before, successors, 1)
         candidates = np.unique(successors)
         front = candidates[num_unplaced_before[candidates] == 0]
         depth += 1
-    return depths
+    return depth_of_vertex
 
 
 def spans(first: NDArray[np.integer], last: NDArray[np.integer]) -> Ints:

@@ -18,7 +18,7 @@ from hogeq.support.progress import phase
 from hogeq.support.short_fractions import short_fraction
 from hogeq.support.workers import memory
 from hogeq.trees.exact_numbers import MOST_EXACT, are_held, is_held
-from hogeq.trees.flat import CHANCE, IN_RANGE, LARGEST, TERMINAL, FlatTree, Forget, HistoryStep
+from hogeq.trees.flat import CHANCE, IN_RANGE, LARGEST, TERMINAL, FlatTree, Forget, history_text
 from hogeq.trees.lasting_names import NoLastingNameError, lasting
 from hogeq.trees.rows import ROW_SUM
 from hogeq.trees.teams import Known, Sides, paid_to, teams_of
@@ -51,13 +51,18 @@ class Node(NamedTuple):
 
     player: int  # who moves: a number from 0, `CHANCE` or `TERMINAL`
     infoset: Hashable = None  # all that the player knows; equal ones are one information set
-    payoff: float = 0.0  # to player 0 at the end
     moves: Moves = ()
-    payoffs: Sequence[Fraction | float] = ()  # to every player, if others than payoff and -payoff
+    payoffs: Sequence[Fraction | float] = ()  # to every player at the end
 
 
 class NodeError(HogeqError):
     """Refusal of a node; `flatten` puts the game and the history before it."""
+
+
+def reason_of(error: Exception) -> str:
+    """Give the message of a refusal of a node, and class and message of an error of the rules."""
+    is_refusal = isinstance(error, NodeError | NoLastingNameError)
+    return str(error) if is_refusal else raised(error)
 
 
 class NoTreeError(HogeqError):
@@ -107,10 +112,8 @@ def flatten(
                 is_last = longest is not None and sum(mover >= 0 for mover in movers) >= longest
                 moves = walk.add(node, depth, is_last)
             except Exception as error:
-                where = history(movers, path[1:], describe)
-                has_reason = isinstance(error, NodeError | NoLastingNameError)
-                reason = error if has_reason else raised(error)
-                raise HogeqError(f"{name}: {where}: {reason}") from error
+                where = history_text(movers, path[1:], describe)
+                raise HogeqError(f"{name}: {where}: {reason_of(error)}") from error
             num_visited += 1
             if moves:
                 waiting.append(iter(moves))
@@ -126,7 +129,9 @@ def flatten(
                 num_bytes = NODE_BYTES * num_known + LEVEL_BYTES * len(walk.levels)
                 num_bytes += len(walk.legal) * (ROW_BYTES + ACTION_BYTES * walk.most_actions)
                 require_memory(f"{name}: has more than {num_visited:,} nodes", num_bytes)
-                progress.measured(_estimated_size(estimate, num_visited, name))
+                if estimate is not None:
+                    moves_played = max(num_visited // WALKED_PER_PLAYED, FIRST_PLAYED)
+                    progress.measured(estimate.refined(name, moves_played))
     tree = walk.tree(name, describe)
     if tree.largest_payoff < 1.0 / LARGEST:
         raise HogeqError(
@@ -154,21 +159,21 @@ class _Estimate:
         self.plays = self.spent = 0  # number of plays, and of moves that they looked at
         self.recurs = False  # whether a play came to a state again
 
-    def problem(self, moves: int) -> str:
-        """Play until so many moves were looked at; say why no tree can be built, "" if one can."""
+    def refined(self, name: str, moves: int) -> str:
+        """Play until so many moves were looked at; write the estimate, or refuse too large a tree.
+
+        `name` is that of the game, for the message.
+        """
         while self.spent <= moves and self.fortune < SURE and not self.recurs:
             estimate = self.play()
             self.plays, self.sum = self.plays + 1, self.sum + estimate
             self.fortune += math.log(0.9 + 0.1 * estimate / MOST_NODES)
         if self.recurs:
-            return RECURS
-        return f"has more than {MOST_NODES:,} nodes" if self.fortune >= SURE else ""
-
-    @property
-    def figure(self) -> str:
-        """The estimate in words."""
-        estimate = f"some {self.sum / self.plays:.1g} by {counted(self.plays, 'random play')}"
-        return f"{estimate}, at most {MOST_NODES:,}"
+            raise NoTreeError(f"{name}: {RECURS}")
+        if self.fortune >= SURE:
+            raise NoTreeError(f"{name}: has more than {MOST_NODES:,} nodes")
+        mean = self.sum / self.plays
+        return f"some {mean:.1g} by {counted(self.plays, 'random play')}, at most {MOST_NODES:,}"
 
     def play(self) -> float:
         """Estimate the number of nodes by one random play, or by its first moves."""
@@ -193,16 +198,6 @@ class _Estimate:
             total += weight
             state = moves[int(self.random.integers(len(moves)))][2]
         return total
-
-
-def _estimated_size(estimate: _Estimate | None, num_visited: int, name: str) -> str:
-    """Refine an estimate by more random plays; return it in words, or refuse too large a tree."""
-    if estimate is None:
-        return ""
-    problem = estimate.problem(max(num_visited // WALKED_PER_PLAYED, FIRST_PLAYED))
-    if problem:
-        raise NoTreeError(f"{name}: {problem}")
-    return estimate.figure
 
 
 def require_few_nodes(fewest: int) -> None:
@@ -300,14 +295,12 @@ class InformationSets:
     def row_of(self, node: Node) -> int:
         """Return the number of a node's information set; refuse other actions than before."""
         known = self.forget(node.player, node.infoset) if self.forget else node.infoset
-        player, key = node.player, known
-        if self.sides is not None:
-            player, key = self.sides[node.player], Known(node.player, known)
+        player = node.player if self.sides is None else self.sides[node.player]
         rows = self.rows.setdefault(player, {})
-        row = rows.get(key, len(self.legal))
+        row = rows.get(self.name_of(node.player, known), len(self.legal))
         is_new = row == len(self.legal)
         if is_new:
-            rows[self.lasting(key)] = row
+            rows[self.name_of(node.player, lasting(known))] = row
         numbers = list(map(_number, node.moves))
         problem = ""
         if is_new:
@@ -323,15 +316,13 @@ class InformationSets:
             raise NodeError(f"information state {one_line(known)}: {problem}")
         return row
 
-    @staticmethod
-    def lasting(key: Hashable) -> Hashable:
-        """Return an equal name of an information set whose text is the same in all processes."""
-        return key._replace(state=lasting(key.state)) if isinstance(key, Known) else lasting(key)
+    def name_of(self, player: int, known: Hashable) -> Hashable:
+        """Name the information set in which a player knows this: of a team with its member."""
+        return known if self.sides is None else Known(player, known)
 
     def payoff_of(self, end: Node) -> float:
         """Return the payoff to player 0 at a terminal node; refuse another sum than before."""
-        payoffs = end.payoffs or (end.payoff, -end.payoff)
-        paid = self._paid(*payoffs)
+        paid = self._paid(*end.payoffs)
         if not self.num_players:  # the first one
             self.num_players = paid.players
             self.total = 0 if abs(paid.total) <= paid.missed else paid.total
@@ -343,7 +334,7 @@ class InformationSets:
             raise NodeError(f"is not zero-sum: payoffs sum to {sums}; {allowed}")
         self.is_rounded = self.is_rounded or not (paid.is_held and is_held(self.total))
         # The digest of a tree has the sign of a 0, which the cache loses.
-        return paid.payoff if self.sides is not None else float(payoffs[0])
+        return paid.payoff if self.sides is not None else float(end.payoffs[0])
 
     def sorted_rows(self) -> "tuple[list[Hashable], array[Any], array[Any]]":
         """Sort the rows by player and by the text of their name: names, players, old numbers."""
@@ -456,12 +447,3 @@ class _Walk(InformationSets):
             sides=self.sides,
             is_rounded=self.is_rounded,
         )
-
-
-def history(
-    movers: Sequence[int], moves: Sequence[int], describe: Callable[[Sequence[int]], list[str]]
-) -> str:
-    """Name a node in an error message by the moves that lead there and who made them."""
-    players = [None if mover == CHANCE else mover for mover in movers]
-    steps = map(HistoryStep, players, [None] * len(moves), describe(moves))
-    return f"after {one_line('; '.join(map(str, steps)))}" if moves else "at the start"

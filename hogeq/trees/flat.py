@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from hogeq.search.results import Units
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.floats import UNIT_ROUNDOFF
+from hogeq.support.messages import one_line
 from hogeq.support.progress import phase
 from hogeq.trees.rows import Rows
 from hogeq.trees.teams import Sides
@@ -61,16 +62,21 @@ History = tuple[HistoryStep, ...]
 Forget = Callable[[int, Any], Hashable]  # of a player, an information state: key of the infoset
 
 
+def history_text(
+    movers: Sequence[int], moves: Sequence[int], describe: Callable[[Sequence[int]], list[str]]
+) -> str:
+    """Name a node in an error message by the moves that lead there and who made them."""
+    players = [None if mover == CHANCE else mover for mover in movers]
+    steps = map(HistoryStep, players, [None] * len(moves), describe(moves))
+    return f"after {one_line('; '.join(map(str, steps)))}" if moves else "at the start"
+
+
 class MoveNames(ABC):
     """Writes moves in words one by one, whatever came before them: a `FlatTree.describe`."""
 
     @abstractmethod
-    def __call__(self, moves: Sequence[int]) -> list[str]:
-        """Write the moves of a history."""
-
-    @abstractmethod
     def of_steps(self, moves: Sequence[int], nodes: Sequence[int]) -> list[str]:
-        """Write moves by the nodes that they lead to."""
+        """Write moves, by their numbers and by the nodes that they lead to."""
 
 
 class NumberedNames(MoveNames):
@@ -120,7 +126,7 @@ class FlatTree(Rows):
     chance_numbers: Indices  # (C,), such numbers of the C moves of chance, in the order of nodes
     chance_probabilities: Floats  # (C,), probabilities of the moves of chance
     names: Sequence[Any]  # (R,), what the player knows, in the game's words
-    describe: Callable[[Sequence[int]], list[str]]  # writes the moves of a history in words
+    describe: Callable[[Sequence[int]], list[str]] | MoveNames  # writes a history's moves in words
     states: Sequence[str] | None = None  # (R,), OpenSpiel's names, if others
     num_players: int = 2  # 1 against nature: then player 1 has no rows
     # The game's own payoffs: of player 0 paid + centre + shift, of player 1 -paid - centre + shift.
@@ -354,19 +360,23 @@ class FlatTree(Rows):
         number = np.full(self.num_nodes, -1, np.int32)  # of each node's word; -1: not known yet
         numbers = {"": 0}  # by word
         number[0] = 0
-        separate = self.describe if isinstance(self.describe, MoveNames) else None
+        # Words that do not depend on the moves before are asked for once.
+        known = number if isinstance(self.describe, MoveNames) else None
         with phase("names of actions", len(nodes)) as progress:
             for node in np.sort(nodes)[::-1]:  # deepest first: each names its whole path
                 progress.step()
                 if number[node] < 0:
-                    # Words that do not depend on the moves before are asked for once.
-                    path = _path(self.parent, node, None if separate is None else number)
-                    moves = self.incoming_number[path].tolist()
-                    path_words = (
-                        separate.of_steps(moves, path) if separate else self.describe(moves)
-                    )
+                    path = _path(self.parent, node, known)
+                    path_words = self._words_of(path)
                     number[path] = [numbers.setdefault(word, len(numbers)) for word in path_words]
         return number[nodes], [*numbers]
+
+    def _words_of(self, path: list[int]) -> list[str]:
+        """Write the moves that lead to the nodes of a path; they may depend on those before."""
+        moves = self.incoming_number[path].tolist()
+        if isinstance(self.describe, MoveNames):
+            return self.describe.of_steps(moves, path)
+        return self.describe(moves)
 
     def digest(self) -> str:
         """Hash all but the tree's name: equal for equal games, in any process; hexadecimal."""
@@ -395,8 +405,7 @@ class FlatTree(Rows):
         """List the moves to a node, in the game's words."""
         path = _path(self.parent, node)
         steps = []
-        actions = self.describe(self.incoming_number[path].tolist())
-        for child, action in zip(path, actions, strict=True):
+        for child, action in zip(path, self._words_of(path), strict=True):
             mover, row = int(self.moving_member[child]), int(self.row[self.parent[child]])
             if mover == CHANCE:
                 steps.append(HistoryStep(None, None, action))

@@ -1,11 +1,15 @@
 """The graph of a game tree: one memory, one way to every position."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from hogeq.graph.graph import NATURE, Graph
+from hogeq.support.aliases import Floats
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
+from hogeq.trees.packed import offsets
 from hogeq.trees.rows import require_cells
 
 
@@ -27,25 +31,21 @@ def of_tree(tree: FlatTree) -> Graph:
     num_children = np.bincount(tree.parent[1:], minlength=tree.num_nodes)[inner]
     children = number[1:]
     first_child = np.concatenate([[0], np.cumsum(num_children)])  # in `children`
-    ways = [np.ones(1)] * tree.num_actions  # way a: action a of a player, to child a for certain
-    ends = [np.array([action]) for action in range(tree.num_actions)]  # children of each way
-    kinds: dict[bytes, int] = {}
-    ways_of_kinds: list[list[int]] = []  # the way of each action of a kind, -1 if it is not legal
+    distributions: list[Floats] = []  # of chance over children, each once
+    number_of_kind: dict[bytes, int] = {}
+    kinds: list[int] = []  # as `memoryless` takes them
     situation = np.zeros(len(inner), np.int64)  # kind of each position
     for position, node in enumerate(inner):
         chances = tree.chance[1:][first_child[position] : first_child[position + 1]]
-        if tree.player[node] == CHANCE:
-            key, position_ways = chances.tobytes(), [len(ways)]
-        else:
-            key, position_ways = b"%d" % len(chances), list(range(len(chances)))
-        if key not in kinds:
-            kinds[key] = len(ways_of_kinds)
+        by_chance = tree.player[node] == CHANCE
+        key = chances.tobytes() if by_chance else b"%d" % len(chances)
+        if key not in number_of_kind:
+            number_of_kind[key] = len(kinds)
+            kinds.append(-1 - len(distributions) if by_chance else len(chances))
             require_cells(tree.name, "kinds of positions", len(kinds), tree.num_actions)
-            ways_of_kinds.append(position_ways + [-1] * (tree.num_actions - len(position_ways)))
-            if tree.player[node] == CHANCE:
-                ways.append(chances)
-                ends.append(np.arange(len(chances)))
-        situation[position] = kinds[key]
+            if by_chance:
+                distributions.append(chances)
+        situation[position] = number_of_kind[key]
     is_chance = tree.player[inner] == CHANCE
     payoff_level = tree.shift + tree.centre
     begins = [level.start for level in tree.levels]
@@ -53,20 +53,39 @@ def of_tree(tree: FlatTree) -> Graph:
         "level": np.append(np.unique(np.searchsorted(inner, begins)), len(inner)),
         "player": np.where(is_chance, NATURE, tree.player[inner]),
         "row": np.where(is_chance, 0, tree.row[inner]),
-        "fixed": np.eye(1, tree.num_actions),  # chance has one action
         "situation": situation,
-        "way": np.array(ways_of_kinds)[:, None],
-        "lane": np.zeros(1),
-        "following": np.zeros((1, 1)),
-        "first": np.concatenate([[0], np.cumsum([len(way) for way in ways])]),
-        "chance": np.concatenate(ways),
-        "end": np.concatenate(ends),
+        **memoryless(kinds, distributions, tree.num_actions),
         "place": first_child[:-1],
         "next": children,
         "label": np.zeros(len(children)),
         "payoff": payoff + payoff_level if payoff_level else payoff,  # -0.0 and its digest stay
         "start": np.zeros((1, 2)),
-        "start_chance": np.ones(1),
         "total": 2.0 * tree.shift,
     }
     return Graph(**arrays)
+
+
+def memoryless(
+    kinds: Sequence[int], distributions: Sequence[ArrayLike], actions: int
+) -> dict[str, NDArray[Any]]:
+    """Lay out the ways of a graph without hidden memory, and what all such graphs have alike.
+
+    Way a is action a of a player, to child a for certain; after the `actions` come the
+    `distributions` of chance, which has one action. A kind of position is n, of a player with n
+    actions, or -1 - d, of chance with distribution d.
+    """
+    action = np.arange(actions)
+    kind = np.array(kinds, np.int64)[:, None]
+    way_of_player = np.where(action < kind, action, -1)
+    way_of_chance = np.where(action == 0, actions - 1 - kind, -1)
+    sizes = [np.size(chances) for chances in distributions]
+    return {
+        "way": np.where(kind > 0, way_of_player, way_of_chance)[:, None],
+        "first": offsets(np.array([1] * actions + sizes)),
+        "chance": np.concatenate([np.ones(actions), *distributions]),
+        "end": np.concatenate([action, *map(np.arange, sizes)]),
+        "fixed": np.eye(1, actions),  # chance has one action
+        "lane": np.zeros(1),  # one memory, one lane
+        "following": np.zeros((1, 1)),
+        "start_chance": np.ones(1),
+    }

@@ -1,9 +1,13 @@
-"""Inflation: which pasts of a row must stay together (see :mod:`hogeq.trees.sequences`).
+"""Which pasts of a row must stay together, for inflation, and which exclude each other.
 
-A *past* is a refined information set: a row and the own steps that led to it.
+A *past* is a refined information set (:mod:`hogeq.trees.sequences`): a row and the own steps that
+led to it.
 """
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from heapq import heapify, heappop, heappush
+from itertools import chain, zip_longest
 from typing import Final
 
 import numpy as np
@@ -88,3 +92,39 @@ def _inseparable(acts: Ints, deadline: Deadline) -> Iterator[Ints]:
         yield np.concatenate(component)
         if len(others):
             waiting.append(others)
+
+
+def chains_of(pasts: Sequence[int], parent_sequence: Ints, parent_refined: Ints) -> list[list[int]]:
+    """List the chains of one row, those of most pasts first: no play meets two pasts of a chain.
+
+    Goes up from the last past, by the parents of refined information sets, and lists the chains
+    after each sequence:
+
+    1. A past of the row that no other follows is a chain by itself.
+    2. At a past that others follow, own actions exclude each other. So the longest chains after
+       each action join to one, then the second longest, and so on.
+    3. After a sequence, chance and others choose the past that comes next: its chains are those of
+       all these pasts.
+    """
+    # Chains of each sequence, with keys to sort by: minus their number of pasts, and the past at
+    # which the chain was joined.
+    chains_after: dict[int, list[tuple[int, int, list[int]]]] = defaultdict(list)
+    heap = [-past for past in pasts]  # the last first: numbers rise along plays
+    heapify(heap)
+    sequences: dict[int, list[int]] = {past: [] for past in pasts}  # that begin at each past
+    while heap:
+        past = -heappop(heap)
+        # By action, the longest first; then the first of all actions, the second, ...
+        sorted_chains = [sorted(chains_after.pop(after)) for after in sequences[past]]
+        by_action = [[met for *_, met in action_chains] for action_chains in sorted_chains]
+        by_place = zip_longest(*by_action, fillvalue=[])
+        chains = [[*chain.from_iterable(parts)] for parts in by_place] or [[past]]
+        sequence = int(parent_sequence[past])
+        if sequence and sequence not in chains_after:
+            earlier = int(parent_refined[past])
+            if earlier not in sequences:
+                sequences[earlier] = []
+                heappush(heap, -earlier)
+            sequences[earlier].append(sequence)
+        chains_after[sequence] += [(-len(pasts_met), past, pasts_met) for pasts_met in chains]
+    return [pasts_met for *_, pasts_met in sorted(chains_after[0])]

@@ -200,15 +200,3 @@ def _openspiel() -> Any:
     except ImportError as error:
         raise HogeqError(str(error)) from error
     return openspiel
-
-
-def load_tree(given: Any, forget: Any = None, teams: Teams = None) -> "FlatTree":
-    """Load a game as a tree; raise `HogeqError` for Hog and for games known by positions only."""
-    from hogeq.trees.flat import FlatTree
-
-    game = find_game(given, forget, teams=teams)
-    if isinstance(game, Rules):
-        raise HogeqError(refusal("game", game.name, "games other than Hog"))
-    if not isinstance(game, FlatTree):
-        raise HogeqError(refusal("game", game.name, "games that have a tree"))
-    return game

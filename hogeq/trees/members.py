@@ -5,12 +5,13 @@ A member deviates from a policy, not from a common draw of its team. Ends are ro
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.search.results import Response
+from hogeq.search.results import Budget, Response
 from hogeq.search.units import above, below
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import Deadline
@@ -67,36 +68,42 @@ class NashConv(NamedTuple):
 
 
 def nash_conv(
-    tree: FlatTree, target: Strategy, respond: Callable[[], Response], limit: Deadline
+    tree: FlatTree,
+    target: Strategy,
+    attack: Callable[[Strategy, Budget], Response],
+    budget: Budget,
+    limit: Deadline,
 ) -> NashConv:
     """Compute NashConv of a policy: gains of both sides, and of each player who deviates alone.
 
     1. Bound the gains of single players, within half of the time.
-    2. Find the best responses of both sides by `respond`.
+    2. Find the best responses of both sides by `attack`, with `budget` in the time that is left.
     3. Bound the gains of the players that step 1 had no time for. Those still without a bound gain
        at least 0, and at most what both sides gain together.
 
     Raises `HogeqError` if `target` is a mixture.
     """
     target.unmixed("NashConv")
-    players = range(tree.num_players if tree.sides is None else len(tree.sides))
-    deviations: dict[int, Deviation] = {}  # by player
-
-    def find_deviations(deadline: Deadline) -> None:
-        """Fill in `deviations`; players not yet in it share the time."""
-        for player in players:
-            if player not in deviations and not deadline.is_over:
-                share = deadline.share(1.0 / (len(players) - player))
-                deviations[player] = _deviation(tree, target, player, share)
-
-    find_deviations(limit.share(0.5))
-    response = respond()
-    find_deviations(limit)
+    num_players = tree.num_players if tree.sides is None else len(tree.sides)
+    deviations = dict[int, Deviation | None].fromkeys(range(num_players))  # None: no time yet
+    _find_deviations(deviations, tree, target, limit.share(0.5))
+    response = attack(target, replace(budget, seconds=limit.left) if limit.left < inf else budget)
+    _find_deviations(deviations, tree, target, limit)
     # A response's value is the mean of both seats, so the sum of both gains is twice as much.
     lower, upper = (2.0 * end for end in tree.units.beyond(response.value, response.bound))
     lower = max(lower, 0.0)  # no gain is negative: the policy is a response to itself
-    members = tuple(deviations.get(player, Deviation(player, 0.0, upper)) for player in players)
-    return NashConv(lower, upper, members, response)
+    members = [found or Deviation(player, 0.0, upper) for player, found in deviations.items()]
+    return NashConv(lower, upper, tuple(members), response)
+
+
+def _find_deviations(
+    deviations: dict[int, Deviation | None], tree: FlatTree, target: Strategy, deadline: Deadline
+) -> None:
+    """Fill in the `deviations`, by player, that are None; these players share the time."""
+    for player, found in deviations.items():
+        if found is None and not deadline.is_over:
+            share = deadline.share(1.0 / (len(deviations) - player))
+            deviations[player] = _deviation(tree, target, player, share)
 
 
 def _deviation(tree: FlatTree, target: Strategy, player: int, limit: Deadline) -> Deviation:

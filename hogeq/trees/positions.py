@@ -22,7 +22,7 @@ from hogeq.graph.graph import NATURE, Graph
 from hogeq.graph.levels import levels_of, spans
 from hogeq.search.results import Units
 from hogeq.support.aliases import Ints
-from hogeq.support.messages import HogeqError, raised, refusal, shown
+from hogeq.support.messages import HogeqError, refusal, shown
 from hogeq.support.progress import phase
 from hogeq.support.workers import memory
 from hogeq.trees.building import (
@@ -31,11 +31,12 @@ from hogeq.trees.building import (
     Node,
     NodeError,
     drawn_moves,
-    history,
+    reason_of,
 )
 from hogeq.trees.exact_numbers import are_held, is_held
-from hogeq.trees.flat import CHANCE, LARGEST, TERMINAL
-from hogeq.trees.lasting_names import NoLastingNameError, number_of
+from hogeq.trees.flat import CHANCE, LARGEST, TERMINAL, history_text
+from hogeq.trees.graphs import memoryless
+from hogeq.trees.lasting_names import number_of
 from hogeq.trees.rows import Rows, require_cells
 from hogeq.trees.rules import GameRules, name_of, node_of
 
@@ -174,7 +175,7 @@ class _Walk:
         try:
             start = self.number_of(self.rules.initial(), no_position, no_move)
         except Exception as error:
-            raise HogeqError(f"{self.name}: at the start: {self.reason(error)}") from error
+            raise HogeqError(f"{self.name}: at the start: {reason_of(error)}") from error
         if start < 0:
             raise HogeqError(f"{self.name}: at the start: the game is over")
         entered = 0
@@ -184,17 +185,11 @@ class _Walk:
                     self.enter(entered, node_of(self.rules, self.states[entered]))
                 except Exception as error:
                     where = self.history(entered)
-                    raise HogeqError(f"{self.name}: {where}: {self.reason(error)}") from error
+                    raise HogeqError(f"{self.name}: {where}: {reason_of(error)}") from error
                 entered += 1
                 if entered % CHECK_INTERVAL == 0:
                     progress.reach(entered)
                     self.check_size(entered)
-
-    @staticmethod
-    def reason(error: Exception) -> str:
-        """Give the message of our own errors, and class and message of an error of the rules."""
-        is_own = isinstance(error, NodeError | NoLastingNameError)
-        return str(error) if is_own else raised(error)
 
     def check_size(self, entered: int) -> None:
         """Raise `TooManyError` for a game of too many positions, `entered` of them so far.
@@ -272,7 +267,7 @@ class _Walk:
             moves.append(str(node.moves[move][0]))
             movers.append(node.player)
         numbers = range(len(moves))
-        return history(movers[::-1], numbers, lambda _: moves[::-1])
+        return history_text(movers[::-1], numbers, lambda _: moves[::-1])
 
     def compiled(self) -> Positions:
         """Sort the positions into levels, and lay out the arrays of their graph.
@@ -305,14 +300,8 @@ class _Walk:
         nature = player == NATURE
         most = int(degree[~nature].max(initial=1))  # actions of a position
         sizes = np.unique(degree[~nature])  # numbers of actions that occur
-        num_situations = len(sizes) + len(self.chances)
-        require_cells(self.name, "kinds of positions", num_situations, most)
-        way = np.full((num_situations, 1, most), -1)  # of each action of a situation, -1 for none
-        way[: len(sizes), 0] = np.where(np.arange(most) < sizes[:, None], np.arange(most), -1)
-        way[len(sizes) :, 0, 0] = most + np.arange(len(self.chances))
-        chances = [chance for distribution in self.chances for chance in distribution]
-        # An action of a player has one outcome.
-        num_outcomes = np.array([1] * most + [len(distribution) for distribution in self.chances])
+        require_cells(self.name, "kinds of positions", len(sizes) + len(self.chances), most)
+        kinds = [*sizes.tolist(), *range(-1, -1 - len(self.chances), -1)]  # of each situation
         level_of = np.repeat(np.arange(len(levels.start) - 1), np.diff(levels.start))
         source = np.repeat(np.arange(len(order)), degree)
         recurs = (after >= 0) & (level_of[source] == level_of[np.maximum(after, 0)])
@@ -321,20 +310,13 @@ class _Walk:
             "level": levels.start,
             "player": player,
             "row": np.where(nature, 0, new_row[np.where(nature, -1, row)]),
-            "fixed": np.eye(1, most),  # chance has one action
             "situation": np.where(nature, len(sizes) + row, np.searchsorted(sizes, degree)),
-            "way": way,
-            "lane": np.zeros(1),  # the graph has no hidden memory: one lane, one label
-            "following": np.zeros((1, 1)),
-            "first": np.concatenate([[0], np.cumsum(num_outcomes)]),
-            "chance": np.concatenate([np.ones(most), chances]),
-            "end": np.concatenate([np.arange(most), *map(np.arange, num_outcomes[most:])]),
+            **memoryless(kinds, [*self.chances], most),
             "place": np.cumsum(degree) - degree,
             "next": after,
             "label": np.zeros(len(after)),
             "payoff": np.array([*self.payoffs] or [0.0]),
             "start": np.array([[new_number[0], 0]]),
-            "start_chance": np.ones(1),
             "total": float(self.sets.total),
         }
         if recurs.any():

@@ -1,8 +1,10 @@
 """Rows of a strategy of a game other than Hog: the information sets of both seats."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Container, Hashable, Iterator, Sequence
 from functools import cached_property
 from hashlib import sha256
+from itertools import chain, count
 from typing import Any, Final
 
 import numpy as np
@@ -166,14 +168,12 @@ class Rows:
         """
         names = [printable(name) for name in self.names]
         place_of_action: dict[Cells, tuple[int, ...]] = {}
+        used_words: defaultdict[tuple[int, str], set[str]] = defaultdict(set)  # by player and name
         for row, (seat, name) in enumerate(zip(self.seat.tolist(), names, strict=True)):
             for column, label in enumerate(self.labels[row]):
-                cells = seat, name, printable(label)
-                number = 1
-                while cells in place_of_action:
-                    number += 1
-                    cells = seat, name, f"{printable(label)} ({number})"
-                place_of_action[cells] = (row, column)
+                word = _unused(printable(label), used_words[seat, name])
+                used_words[seat, name].add(word)
+                place_of_action[seat, name, word] = (row, column)
         return place_of_action
 
     @cached_property
@@ -220,10 +220,11 @@ def _distinct(labels: Sequence[str]) -> list[str]:
     """Make labels differ: the second ``fold`` becomes ``fold (2)``, and so on."""
     distinct: dict[str, None] = {}  # an ordered set
     for label in labels:
-        word = label
-        number = 1
-        while word in distinct:
-            number += 1
-            word = f"{label} ({number})"
-        distinct[word] = None
+        distinct[_unused(label, distinct)] = None
     return [*distinct]
+
+
+def _unused(word: str, used_words: Container[str]) -> str:
+    """Return a word, with the first number from 2 on that makes it differ from those used."""
+    numbered = (f"{word} ({number})" for number in count(2))
+    return next(choice for choice in chain([word], numbered) if choice not in used_words)

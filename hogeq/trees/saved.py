@@ -335,7 +335,7 @@ def _texts(text: NDArray[np.uint8], ends: Ints) -> list[str]:
 
 
 class _Labels(MoveNames):
-    """Writes the moves of a history in the words of a file: `FlatTree.describe`."""
+    """Writes moves in the words of a file, by the nodes that they lead to."""
 
     tree: FlatTree  # that the file had, whatever its players forget since
 
@@ -350,26 +350,6 @@ class _Labels(MoveNames):
         labels = np.zeros(self.tree.action_numbers.shape, np.int32)
         labels[self.tree.legal] = self.labels
         return self.tree.by_incoming_move(labels, self.said, 0)
-
-    @cached_property
-    def children(self) -> tuple[Ints, Indices]:
-        """Nodes by their parents and then by the moves that lead to them, and those moves."""
-        nodes = np.lexsort((self.tree.incoming_number, self.tree.parent))
-        return nodes, self.tree.incoming_number[nodes]
-
-    def __call__(self, moves: Sequence[int]) -> list[str]:
-        """Follow the moves of a history from the root; return the word of each."""
-        nodes, leading_moves = self.children
-        node = 0
-        history_words = []
-        for move in moves:
-            # Parents rise, so the children of a node lie from the first of it to that of the next.
-            parents = np.array([node, node + 1], np.int32)
-            first, end = np.searchsorted(self.tree.parent, parents).tolist()
-            child = np.searchsorted(leading_moves[first:end], move)
-            node = int(nodes[first + child])
-            history_words.append(self.words[self.word[node]])
-        return history_words
 
     def of_steps(self, moves: Sequence[int], nodes: Sequence[int]) -> list[str]:  # noqa: ARG002
         """Write moves by the nodes that they lead to, which forgetting does not change."""

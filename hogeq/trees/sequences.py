@@ -10,24 +10,20 @@ inflation and perfect recall in extensive games", International Journal of Game 
 or won by telling them apart, in mixtures and by best responses.
 """
 
-from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from heapq import heapify, heappop, heappush
-from itertools import chain, zip_longest
 from math import inf
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
-from scipy.sparse import csr_array
 
+from hogeq.graph.levels import depths
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
-from hogeq.trees.inflation import parts_of_rows
-from hogeq.trees.packed import first_entries, first_of_most, offsets, ranges
+from hogeq.trees.inflation import chains_of, parts_of_rows
+from hogeq.trees.packed import first_entries, first_of_most, offsets
 from hogeq.trees.teams import side_names
 
 if TYPE_CHECKING:
@@ -133,23 +129,10 @@ class SequenceForm:
         """
         if self.is_absent_minded:
             return None
-        rows = self.tree.num_rows
         later = np.flatnonzero(self.parent_sequence)  # after an own action
         row_before = self.row_of_refined[self.parent_refined[later]]
-        pairs = np.unique(row_before * rows + self.row_of_refined[later])  # each as one number
-        before, after = np.divmod(pairs, rows)
-        links = csr_array((np.ones(len(before)), (before, after)), (rows, rows))
-        unranked_before = np.bincount(after, minlength=rows)  # rows before each without a rank yet
-        ready = np.flatnonzero(unranked_before == 0)
-        rank, number = np.zeros(rows, np.int64), 0
-        while len(ready):
-            rank[ready] = number
-            sizes = links.indptr[ready + 1] - links.indptr[ready]
-            following = links.indices[ranges(links.indptr[ready], sizes)]  # can come next
-            np.subtract.at(unranked_before, following, 1)
-            ready = np.unique(following[unranked_before[following] == 0])
-            number += 1
-        return None if unranked_before.any() else rank
+        rank = depths(self.tree.num_rows, row_before, self.row_of_refined[later])
+        return rank if (rank >= 0).all() else None
 
     def payoffs_against(self, joint: Floats) -> Floats:
         """Payoff at the ends of each sequence, (S,), as a share of the largest payoff.
@@ -225,7 +208,7 @@ class SequenceForm:
                 if deadline.is_over:
                     return None
                 pasts = refined_by_row[row_offsets[row] : row_offsets[row + 1]].tolist()
-                row_chains = _chains_of(pasts, self.parent_sequence, self.parent_refined)
+                row_chains = chains_of(pasts, self.parent_sequence, self.parent_refined)
                 chains += [np.array(sorted(chain)) for chain in row_chains]
             self.cache["chains"] = chains
         return cast("list[Ints]", self.cache["chains"])
@@ -438,41 +421,3 @@ def inflated_forms(tree: FlatTree, deadline: Deadline) -> tuple[SequenceForm, Se
     for player, form in enumerate(forms):
         form.inflate(deadline.share(INFLATION_SHARE / (2 - player)))
     return forms[0], forms[1]
-
-
-def _chains_of(
-    pasts: Sequence[int], parent_sequence: Ints, parent_refined: Ints
-) -> list[list[int]]:
-    """List the chains of one row, those of most pasts first: no play meets two pasts of a chain.
-
-    Goes up from the last past, by the parents of refined information sets, and lists the chains
-    after each sequence:
-
-    1. A past of the row that no other follows is a chain by itself.
-    2. At a past that others follow, own actions exclude each other. So the longest chains after
-       each action join to one, then the second longest, and so on.
-    3. After a sequence, chance and others choose the past that comes next: its chains are those of
-       all these pasts.
-    """
-    # Chains of each sequence, with keys to sort by: minus their number of pasts, and the past at
-    # which the chain was joined.
-    chains_after: dict[int, list[tuple[int, int, list[int]]]] = defaultdict(list)
-    heap = [-past for past in pasts]  # the last first: numbers rise along plays
-    heapify(heap)
-    sequences: dict[int, list[int]] = {past: [] for past in pasts}  # that begin at each past
-    while heap:
-        past = -heappop(heap)
-        # By action, the longest first; then the first of all actions, the second, ...
-        sorted_chains = [sorted(chains_after.pop(after)) for after in sequences[past]]
-        by_action = [[met for *_, met in action_chains] for action_chains in sorted_chains]
-        by_place = zip_longest(*by_action, fillvalue=[])
-        chains = [[*chain.from_iterable(parts)] for parts in by_place] or [[past]]
-        sequence = int(parent_sequence[past])
-        if sequence and sequence not in chains_after:
-            earlier = int(parent_refined[past])
-            if earlier not in sequences:
-                sequences[earlier] = []
-                heappush(heap, -earlier)
-            sequences[earlier].append(sequence)
-        chains_after[sequence] += [(-len(pasts_met), past, pasts_met) for pasts_met in chains]
-    return [pasts_met for *_, pasts_met in sorted(chains_after[0])]

@@ -33,6 +33,7 @@ from hogeq.support.text import parse_json, text_of
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.loading import find_game
 from hogeq.trees.rows import Rows
+from hogeq.trees.sequences import sequence_form
 
 POLICY_FILE: Final = "policy.npz"  # file of the strategy in the folder of a run
 ALLOWED_FORMS: Final = (
@@ -285,8 +286,6 @@ def met(tree: FlatTree, a: Strategy, b: Strategy) -> Floats:
 
     It is the sum of the reach probabilities of a row's nodes at the first visit of a play.
     """
-    from hogeq.trees.sequences import sequence_form  # imports scipy
-
     policy = np.where(tree.seat[:, None] == 0, a.whole().policy, b.whole().policy)
     reach_probability = reach(tree, policy)  # of nodes, (N,)
     probability = np.zeros(tree.num_rows)

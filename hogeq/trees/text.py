@@ -21,7 +21,6 @@ import os
 import re
 from array import array
 from bisect import bisect, bisect_left
-from contextlib import ExitStack
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
@@ -36,9 +35,9 @@ from hogeq.support.messages import HogeqError, counted, printable, refusal, refu
 from hogeq.support.progress import phase
 from hogeq.support.teams import Teams
 from hogeq.trees.building import LEAST, Node, NodeError, flatten, require_memory
+from hogeq.trees.efg import number_of
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget, NumberedNames
 from hogeq.trees.forgetting import coarser
-from hogeq.trees.gambit import number_of
 from hogeq.trees.rows import ROW_SUM
 from hogeq.trees.teams import sides_of
 
@@ -74,20 +73,16 @@ def from_text(
     `ValueError` says in one line what is wrong, with the number of the line or the history.
     """
     path = Path(path)
-    with ExitStack() as stack:
-        try:
-            file, size = stack.enter_context(opened(path, MOST_BYTES))
-        except (OSError, ValueError) as error:
-            raise HogeqError(unreadable(path, error)) from None
-        try:
+    try:
+        with opened(path, MOST_BYTES) as (file, size):
             return _tree(_Text(file, size, path), path, forget, teams)
-        except OSError as error:
-            raise HogeqError(unreadable(path, error)) from None
-        except ValueError as error:
-            # The builder names the history in a ValueError; reading the file had failed.
-            if isinstance(error.__cause__, OSError):
-                raise HogeqError(unreadable(path, error.__cause__)) from None
-            raise
+    except HogeqError as error:
+        # The builder names the history in its error, also where reading the file had failed.
+        if isinstance(error.__cause__, OSError):
+            raise HogeqError(unreadable(path, error.__cause__)) from None
+        raise
+    except (OSError, ValueError) as error:
+        raise HogeqError(unreadable(path, error)) from None
 
 
 def _tree(text: "_Text", path: Path, forget: str | Forget | None, teams: Teams) -> FlatTree:

@@ -18,7 +18,7 @@ from hogeq.support.messages import HogeqError, printable
 from hogeq.trees.building import Node
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.rules import END, NODES_CACHED, GameRules, node_of
-from hogeq.trees.teams import Known
+from hogeq.trees.teams import Known, Sides
 
 PLAYERS = ("A", "B")
 
@@ -244,7 +244,7 @@ def _efg_lines(
     while stack:
         node = node_of_state(stack.pop())
         if node.player == TERMINAL:
-            payoffs = [_short(payoff) for payoff in node.payoffs or (node.payoff, -node.payoff)]
+            payoffs = [_short(payoff) for payoff in node.payoffs]
             outcome = outcomes.setdefault(tuple(payoffs), len(outcomes) + 1)
             payoff_list = ", ".join(map(str, payoffs))
             yield f't "" {outcome} "" {{ {payoff_list} }}\n'
@@ -270,33 +270,39 @@ def flat_efg(tree: FlatTree) -> str:
     """
     first_child = np.searchsorted(tree.parent, np.arange(tree.num_nodes + 1)).tolist()
     word_number, words = tree.words(np.arange(tree.num_nodes))  # words of the move into each node
+    word_of_node = [words[number] for number in word_number.tolist()]
     sides = tuple(range(tree.num_players)) if tree.sides is None else tree.sides
-    is_first_member = [player == sides.index(side) for player, side in enumerate(sides)]
-
-    def node_of_number(node: int) -> Node:
-        """Make the node of a number, with its members as players and fractions as payoffs."""
-        row = int(tree.row[node])
-        payoff = float(tree.payoff[node])
-        moves = [
-            (words[word_number[child]], _short(float(tree.chance[child])), child)
-            for child in range(first_child[node], first_child[node + 1])
-        ]
-        if row >= 0:
-            name = tree.names[row]
-            infoset = name.state if isinstance(name, Known) else name
-            return Node(int(tree.member[row]), infoset, moves=moves)
-        side_payoffs: list[Fraction | float] = [payoff, -payoff]
-        if tree.shift or tree.centre:  # fractions, so that the sums of all nodes are equal
-            own_payoff = Fraction(_short(payoff + (tree.shift + tree.centre)))
-            side_payoffs = [own_payoff, Fraction(_short(2.0 * tree.shift)) - own_payoff]
-        payoffs = [
-            side_payoffs[side] if is_first else 0.0
-            for side, is_first in zip(sides, is_first_member, strict=True)
-        ]
-        return Node(int(tree.player[node]), moves=moves, payoffs=payoffs)
-
+    node_of_number = partial(_flat_node, tree, sides, first_child, word_of_node)
     players = [str(player) for player in range(len(sides))]
     return "".join(_efg_lines(0, node_of_number, tree.name, players))
+
+
+def _flat_node(
+    tree: FlatTree, sides: Sides, first_child: Sequence[int], words: Sequence[str], node: int
+) -> Node:
+    """Make a node of a flat tree, with its members as players and fractions as payoffs.
+
+    `sides` is the team, 0 or 1, of each player; by node, `first_child` is the number of its first
+    child, and `words` names the move that leads to it.
+    """
+    moves = [
+        (words[child], _short(float(tree.chance[child])), child)
+        for child in range(first_child[node], first_child[node + 1])
+    ]
+    row = int(tree.row[node])
+    if row >= 0:
+        name = tree.names[row]
+        infoset = name.state if isinstance(name, Known) else name
+        return Node(int(tree.member[row]), infoset, moves)
+    payoff = float(tree.payoff[node])
+    side_payoffs: list[Fraction | float] = [payoff, -payoff]
+    if tree.shift or tree.centre:  # fractions, so that the sums of all nodes are equal
+        own_payoff = Fraction(_short(payoff + (tree.shift + tree.centre)))
+        side_payoffs = [own_payoff, Fraction(_short(2.0 * tree.shift)) - own_payoff]
+    payoffs: list[Fraction | float] = [0.0] * len(sides)
+    for side in {*sides}:
+        payoffs[sides.index(side)] = side_payoffs[side]
+    return Node(int(tree.player[node]), moves=moves, payoffs=payoffs)
 
 
 def _short(value: Fraction | float) -> Fraction | float:

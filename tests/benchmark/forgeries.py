@@ -30,7 +30,8 @@ def coins() -> FlatTree:
 
     def look(moves: tuple[int, ...]) -> Node:
         if len(moves) == 2:
-            return Node(TERMINAL, payoff=2.0 * (moves[1] in {2, moves[0]}))
+            payoff = 2.0 * (moves[1] in {2, moves[0]})
+            return Node(TERMINAL, payoffs=(payoff, -payoff))
         options = range(2 + len(moves))
         moved = [(move, 1.0, (*moves, move)) for move in options]
         return Node(len(moves), f"player {len(moves)}", moves=moved)

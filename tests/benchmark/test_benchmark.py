@@ -19,6 +19,7 @@ from methods import EXACT, SEARCHES
 from proofs import LinearProgram, branch_and_bound
 from strict_files import RefusedError
 
+import hogeq
 from hogeq.benchmark.catalogue import catalogue, hog_game, seeded
 from hogeq.evaluation.values import win_rate
 from hogeq.graph.hog import of_hog
@@ -79,9 +80,7 @@ def test_the_form_has_the_payoffs_of_a_tree(tree: FlatTree) -> None:
 
 
 def test_the_form_has_both_seats_of_a_game() -> None:
-    from hogeq.trees.loading import load_tree
-
-    tree = load_tree("liars_dice_ir(dice_sides=2)")
+    tree = hogeq.Game("liars_dice_ir(dice_sides=2)").tree
     random = np.random.default_rng(3)
     choices = random.integers(tree.num_legal)
     joint = np.eye(tree.num_actions)[choices]
@@ -169,7 +168,8 @@ def test_prices_of_cuts_close_what_prices_of_pasts_do_not() -> None:
 def test_a_row_that_is_met_twice_is_refused() -> None:
     def look(moves: tuple[int, ...]) -> Node:
         if len(moves) == 2:
-            return Node(TERMINAL, payoff=float(moves == (0, 1)))
+            payoff = float(moves == (0, 1))
+            return Node(TERMINAL, payoffs=(payoff, -payoff))
         return Node(0, "crossing", moves=[(move, 1.0, (*moves, move)) for move in (0, 1)])
 
     driver = flatten("driver", (), look, lambda moves: [str(move) for move in moves])

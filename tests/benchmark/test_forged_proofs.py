@@ -157,7 +157,8 @@ def dealt(seed: int) -> FlatTree:
         if not moves:
             return Node(CHANCE, moves=[(move, 0.25, (move,)) for move in range(4)])
         if len(moves) == 3:
-            return Node(TERMINAL, payoff=float(payoffs[moves]))
+            payoff = float(payoffs[moves])
+            return Node(TERMINAL, payoffs=(payoff, -payoff))
         row = f"{len(moves)} {rows[moves[0], len(moves) - 1]} {moves[1:] if seed % 2 else ''}"
         return Node(0, row, moves=[(move, 1.0, (*moves, move)) for move in (0, 1)])
 
@@ -286,7 +287,8 @@ def orders(seed: int, parts: int = 1) -> FlatTree:
         if not moves:
             return Node(CHANCE, moves=[(move, 1.0 / deals, (move,)) for move in range(deals)])
         if len(moves) == 4:
-            return Node(TERMINAL, payoff=float(payoffs[moves]))
+            payoff = float(payoffs[moves])
+            return Node(TERMINAL, payoffs=(payoff, -payoff))
         row = f"part {moves[0] % parts} row {order[moves[0]][len(moves) - 1]}"
         return Node(0, row, moves=[(move, 1.0, (*moves, move)) for move in (0, 1)])
 

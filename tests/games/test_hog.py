@@ -7,7 +7,7 @@ import pytest
 
 import hogeq
 from hogeq.evaluation.values import win_rate
-from hogeq.games import small
+from hogeq.games.hog import _num_outcomes
 from hogeq.search.branching import ResponseGraph
 
 OPEN = {"edition": "fa22", "goal": 12, "max_dice": 3}
@@ -98,7 +98,7 @@ def test_a_double_oracle_is_begun_if_a_proof_can_end_in_time(
     assert game.equilibrium(60.0).method == "double oracle"
     uniform = np.full(game.engine.shape, 1.0 / game.engine.num_actions)
     laid_out = ResponseGraph.of(game.graph.against(uniform))
-    assert small._num_outcomes(game.graph) >= len(laid_out.states.outcome_probability)
-    monkeypatch.setattr(small, "_symmetric", lambda *_: pytest.fail("a graph was laid out"))
+    assert _num_outcomes(game.graph) >= len(laid_out.states.outcome_probability)
+    monkeypatch.setattr(hogeq.Hog, "_symmetric", lambda *_: pytest.fail("a graph was laid out"))
     found = game.equilibrium(0.0)
     assert found.lower <= 0.5 <= found.upper

@@ -59,7 +59,8 @@ def both(
     def look(path: tuple[int, ...]) -> Node:
         draw = np.random.default_rng([seed, *(1 + place for place in path)])
         if len(path) == depth:
-            return Node(TERMINAL, payoff=above + scale * float(draw.integers(9)))
+            payoff = above + scale * float(draw.integers(9))
+            return Node(TERMINAL, payoffs=(payoff, -payoff))
         mover, width, key = (int(draw.integers(*one)) for one in ((-1, 2), (2, most + 1), (sets,)))
         moves = [(place, 1 / width, (*path, place)) for place in range(width)]
         return Node(mover, f"{width}, {key}" if mover >= 0 else None, moves=moves)

@@ -17,7 +17,6 @@ from hogeq.trees import beliefs, columns, restricted
 from hogeq.trees.beliefs import belief_dag
 from hogeq.trees.best_response import CONVERGED_GAP
 from hogeq.trees.columns import by_columns
-from hogeq.trees.loading import load_tree
 from hogeq.trees.responses import LARGEST_GAP
 from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import SequenceForm, sequence_form
@@ -59,7 +58,7 @@ def test_games_are_drawn_that_forget_more_than_inflation_gives_back() -> None:
 
 
 def test_a_dag_that_is_too_large_leaves_the_sequence_form_as_it_was() -> None:
-    form = sequence_form(load_tree("3K4", teams="01/2"), 0)
+    form = sequence_form(hogeq.Game("3K4", teams="01/2").tree, 0)
     assert whole_dag(form, 1) is None
     assert whole_dag(form, 2) is None
     assert form.upper_bound(np.ones(form.num_sequences)) > 0.0
@@ -177,7 +176,8 @@ def test_a_dag_that_is_too_large_is_refused_before_it_is_built() -> None:
 def test_no_step_of_a_dag_that_is_too_large_takes_more_than_it_may(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    form, links, build = sequence_form(load_tree("liars_dice_ir"), 0), [0], beliefs._components
+    form = sequence_form(hogeq.Game("liars_dice_ir").tree, 0)
+    links, build = [0], beliefs._components
 
     def counted(group: Ints, below: csr_array) -> Ints:
         links.append(int(below.nnz))

@@ -8,7 +8,6 @@ import pytest
 import hogeq
 from hogeq.trees.families import full_name
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, payoff
-from hogeq.trees.loading import load_tree
 from hogeq.trees.rules import GameRules, from_rules, named_rules, node_of
 from tests.slow import fast_and_slow
 
@@ -111,7 +110,7 @@ def test_games_have_the_sizes_of_the_papers(name: str, ends: int) -> None:
 @pytest.mark.slow
 def test_sizes_in_docstrings_are_so() -> None:
     for name in ("3K4", "3L133", "3D3", "die_roll_poker"):
-        tree = load_tree(name, teams=None if name == "die_roll_poker" else "01/2")
+        tree = hogeq.Game(name, teams=None if name == "die_roll_poker" else "01/2").tree
         about = " ".join(str(type(rules(name)).__doc__).split())
         ends = int((tree.player == TERMINAL).sum())
         assert f"{name if name[0].isdigit() else 'It'} has {tree.num_nodes:,} nodes" in about
@@ -127,7 +126,9 @@ def test_values_of_two_players_are_those_known() -> None:
     assert hogeq.Game("2K3").equilibrium().lower == pytest.approx(-1 / 18)  # Kuhn 1950
     leduc = hogeq.Game("leduc(players=2,bets=2,suits=2)")
     assert leduc.equilibrium().lower == pytest.approx(-0.0856064, abs=5e-8)  # OpenSpiel's LP
-    assert uniform(load_tree("2L232")) == pytest.approx(uniform(load_tree("leduc_poker")))
+    assert uniform(hogeq.Game("2L232").tree) == pytest.approx(
+        uniform(hogeq.Game("leduc_poker").tree)
+    )
 
 
 # Value to the first team in mixtures, TMECor: arXiv 2109.05284 and 2202.00789, to three digits;
@@ -161,7 +162,9 @@ def test_teams_have_the_values_of_the_papers(
 
 
 def test_die_roll_poker_forgets_dice() -> None:
-    tree, forgets = (load_tree(f"die_roll_poker(sides=2,forgets={one})") for one in (False, True))
+    tree, forgets = (
+        hogeq.Game(f"die_roll_poker(sides=2,forgets={one})").tree for one in (False, True)
+    )
     assert tree.num_nodes == forgets.num_nodes
     assert (tree.seat == 0).sum() > (forgets.seat == 0).sum()
     known, sums = hogeq.Game(tree).audit()[0], hogeq.Game(forgets).audit()[0]
@@ -184,7 +187,7 @@ def test_die_roll_poker_forgets_dice() -> None:
 )
 def test_what_is_no_such_game_is_refused(name: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
-        load_tree(name)
+        hogeq.Game(name)
 
 
 def test_a_name_of_the_papers_is_one_of_a_registered_game() -> None:
@@ -197,7 +200,7 @@ def test_a_name_of_the_papers_is_one_of_a_registered_game() -> None:
     assert full_name("liars_dice") == "liars_dice"
     assert full_name("goofspiel(players=2,cards=4)") == "gops(players=2,cards=4)"
     assert full_name("goofspiel(num_cards=4)") == "goofspiel(num_cards=4)"  # of OpenSpiel
-    assert load_tree("2k3").digest() == load_tree("kuhn(players=2,ranks=3)").digest()
+    assert hogeq.Game("2k3").tree.digest() == hogeq.Game("kuhn(players=2,ranks=3)").tree.digest()
 
 
 def test_rules_have_no_limit_of_players_of_their_own() -> None:

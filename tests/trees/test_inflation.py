@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
+import hogeq
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.trees import integer_program
@@ -13,7 +14,6 @@ from hogeq.trees.beliefs import belief_dag
 from hogeq.trees.best_response import best_response
 from hogeq.trees.columns import by_columns
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.loading import load_tree
 from hogeq.trees.recall import Recall
 from hogeq.trees.restricted import Mixed
 from hogeq.trees.sequences import SequenceForm, sequence_form
@@ -215,7 +215,7 @@ def test_responses_under_a_loss_recall_take_no_program(monkeypatch: pytest.Monke
 
 
 def test_leduc_poker_loses_nothing_by_forgetting_own_actions() -> None:
-    solved = by_columns(load_tree("leduc_poker", "own_actions"), 20.0)
+    solved = by_columns(hogeq.Game("leduc_poker", forget="own_actions").tree, 20.0)
     assert solved.is_proved
     assert solved.effort["iterations"] == 1
     assert solved.lower == pytest.approx(LEDUC, abs=1e-9)
@@ -227,11 +227,11 @@ def test_leduc_poker_loses_nothing_by_forgetting_own_actions() -> None:
 def test_liars_dice_loses_nothing_where_old_bids_are_forgotten() -> None:
     """Found from the strategies of players who forget nothing; columns alone take minutes."""
     name = "liars_dice_ir(dice_sides=4)"
-    solved = by_columns(load_tree(name), 60.0)
+    solved = by_columns(hogeq.Game(name).tree, 60.0)
     assert solved.is_proved
     assert solved.effort["iterations"] < 10
     assert solved.lower == pytest.approx(1 / 16, abs=1e-9)  # as by the belief DAG
-    assert by_columns(load_tree(name), 60.0, "dag").lower == pytest.approx(1 / 16, abs=1e-9)
+    assert by_columns(hogeq.Game(name).tree, 60.0, "dag").lower == pytest.approx(1 / 16, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_nothing_is_free_for_the_absent_minded() -> None:
 
 
 def test_a_plan_is_drawn_in_no_more_parts_than_it_has_actions() -> None:
-    tree = load_tree("leduc_poker", "own_actions")
+    tree = hogeq.Game("leduc_poker", forget="own_actions").tree
     form = sequence_form(tree, 0)
     dag = belief_dag(form)
     draw = np.random.default_rng(1)

@@ -121,7 +121,9 @@ def test_ends_hold_whenever_the_time_is_over() -> None:
     policy = game.strategy(np.random.default_rng(1).dirichlet([1.0, 1.0], game.tree.num_rows))
     whole = game.nash_conv(policy)
     for looks in LOOKS:
-        found = nash_conv(game.tree, policy, lambda: whole.response, ticking(looks))
+        found = nash_conv(
+            game.tree, policy, lambda *_: whole.response, hogeq.Budget(), ticking(looks)
+        )
         for one, known in zip(found.members, whole.members, strict=True):
             assert one.lower <= known.upper <= one.upper + 1e-12
     none_left = game.nash_conv(policy, hogeq.Budget(seconds=0.0))
@@ -132,9 +134,10 @@ def test_players_alone_do_not_wait_for_their_team() -> None:
     game = hogeq.Game(Forgetful(), teams="01/2")
     whole, clock = game.nash_conv("uniform"), [0.0]
 
-    def respond() -> hogeq.Response:
+    def respond(*_: object) -> hogeq.Response:
         clock[0] = 20.0
         return whole.response
 
     limit = Deadline(10.0, lambda: clock[0])
-    assert nash_conv(game.tree, game.strategy("uniform"), respond, limit) == whole
+    uniform = game.strategy("uniform")
+    assert nash_conv(game.tree, uniform, respond, hogeq.Budget(), limit) == whole

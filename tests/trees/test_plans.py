@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
+import hogeq
 from hogeq.strategies.strategy import Strategy
 from hogeq.trees.flat import payoff, reach
-from hogeq.trees.loading import load_tree
 from hogeq.trees.strategies import plans
 
 
 @pytest.mark.parametrize("player", [0, 1])
 def test_plans_play_as_the_mixture_does(player: int) -> None:
-    tree, random = load_tree("3K3", teams="01/2"), np.random.default_rng(3)
+    tree, random = hogeq.Game("3K3", teams="01/2").tree, np.random.default_rng(3)
     pure = np.eye(tree.num_actions)[random.integers(tree.num_legal, size=(5, tree.num_rows))]
     strategy = Strategy.unchecked(
         np.array([*pure, pure[0], tree.uniform()]), np.array([0.3, 0.1, 0.1, 0.1, 0.1, 0.2, 0.1])

@@ -19,7 +19,6 @@ from open_spiel.python.policy import TabularPolicy, UniformRandomPolicy
 import hogeq
 from hogeq.rules import rules_from
 from hogeq.strategies.profiles import read_profile
-from hogeq.trees.loading import load_tree
 from hogeq.trees.openspiel.game import game_of
 from hogeq.trees.strategies import order_of_rows
 from hogeq.trees.tree import hog_efg
@@ -142,7 +141,7 @@ def test_policies_of_every_class_of_openspiel_are_taken(exported: Any, name: str
 
 
 def test_rows_are_numbered_as_a_walk_meets_them() -> None:
-    tree = load_tree("kuhn_poker")
+    tree = hogeq.Game("kuhn_poker").tree
     names = [tree.names[row] for row in order_of_rows(tree)]
     assert names[:6] == ["0", "0pb", "1", "1pb", "2", "2pb"]
     assert sorted(names[6:]) == ["0b", "0p", "1b", "1p", "2b", "2p"]

@@ -20,7 +20,7 @@ BATCH = 20
 
 def look(node: Any) -> Node:
     if not isinstance(node, tuple):
-        return Node(TERMINAL, payoff=node)
+        return Node(TERMINAL, payoffs=(node, -node))
     if node[0] == "chance":
         return Node(CHANCE, moves=[(place, *move) for place, move in enumerate(node[1])])
     player, row, children = node

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.trees import gambit
+from hogeq.trees import efg, gambit
 from hogeq.trees.flat import payoff
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.tree import flat_efg
@@ -147,10 +147,10 @@ def test_only_files_of_some_size_are_read(tmp_path: Path, monkeypatch: pytest.Mo
         with pytest.raises(ValueError, match="cannot be read: "):
             from_efg(tmp_path / name)
     path = written(tmp_path, GOOD)
-    monkeypatch.setattr(gambit, "MOST_NODES", 6)
+    monkeypatch.setattr(efg, "MOST_NODES", 6)
     with pytest.raises(ValueError, match=r"game\.efg: has more than 6 nodes"):
         from_efg(path)
-    monkeypatch.setattr(gambit, "MOST_NODES", 7)
+    monkeypatch.setattr(efg, "MOST_NODES", 7)
     assert from_efg(path).num_nodes == 7
     monkeypatch.setattr(gambit, "MOST_BYTES", 100)
     with pytest.raises(ValueError, match="cannot be read: is larger than 100 bytes"):

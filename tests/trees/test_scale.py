@@ -356,7 +356,8 @@ def chain(depth: int) -> FlatTree:
 
     def look(state: int | str) -> Node:
         if isinstance(state, str) or state == depth:
-            return Node(TERMINAL, payoff=float(len(str(state)) * 7 % 5 - 2))
+            payoff = float(len(str(state)) * 7 % 5 - 2)
+            return Node(TERMINAL, payoffs=(payoff, -payoff))
         moves = [(0, 0.1, "*" * (state % 9)), (1, 0.9, state + 1)]
         return Node(CHANCE if state % 3 == 2 else state % 2, state, moves=moves)
 

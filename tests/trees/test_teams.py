@@ -9,7 +9,6 @@ import pytest
 
 import hogeq
 from hogeq.support.teams import teams_text
-from hogeq.trees.loading import load_tree
 from hogeq.trees.rules import from_rules
 from hogeq.trees.teams import side_names, sides_of
 from tests.cli.calls import ask, ok, refused
@@ -85,8 +84,8 @@ def test_openspiel_has_the_same_game(tmp_path: Path) -> None:
     pytest.importorskip("pyspiel")
     path = tmp_path / "kuhn.efg"
     path.write_text(kuhn(4))
-    ours = load_tree(path, teams="01/2")
-    theirs = load_tree("kuhn_poker(players=3)", teams=[[0, 1], [2]])
+    ours = hogeq.Game(path, teams="01/2").tree
+    theirs = hogeq.Game("kuhn_poker(players=3)", teams=[[0, 1], [2]]).tree
     assert theirs.num_rows == ours.num_rows == 48
     solved = hogeq.Game(theirs).equilibrium()
     assert solved.lower == pytest.approx(-1 / 24, abs=1e-9)

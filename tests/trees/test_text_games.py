@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import hogeq
 from hogeq.trees import building
 from hogeq.trees import text as text_format
-from hogeq.trees.loading import load_tree
 from hogeq.trees.rules import from_rules
 from tests.trees.absent_games import DRIVER, drawn, game, tree_of
 
@@ -20,11 +20,11 @@ pytestmark = pytest.mark.usefixtures("in_folder")
 
 def test_text_is_written_and_read_alike(problems: Any) -> None:
     trees = [drawn(problems, seed, most=5, sets=2) for seed in range(5)]
-    trees += [load_tree("2K3"), from_rules(problems.Simulation(tests=2, cases=2))]
+    trees += [hogeq.Game("2K3").tree, from_rules(problems.Simulation(tests=2, cases=2))]
     trees += [from_rules(problems.Detection(rounds=2))]
     for tree in trees:
         Path("again.txt").write_text("".join(problems.text_of(tree)))
-        again = load_tree("again.txt")
+        again = hogeq.Game("again.txt").tree
         for field in ("player", "parent"):
             assert np.array_equal(getattr(again, field), getattr(tree, field))
         # Rows have other numbers; nodes share one as before.
@@ -87,15 +87,15 @@ def test_texts_of_any_kind_of_line(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = ["# é", "", "\t infoset  h\u00e9re nodes\t/", *(ROOT + ENDS).split("\n"), " #"]
     for end in ("\n", "\r\n"):
         Path("problem.txt").write_bytes(("\ufeff" + end.join(lines)).encode())
-        tree = load_tree("problem.txt")
+        tree = hogeq.Game("problem.txt").tree
         assert tree.num_nodes == 3
         assert tree.names == ["h\u00e9re"]
     Path("problem.txt").write_bytes((ROOT + SET + ENDS).encode() + b"\xff")
     with pytest.raises(ValueError, match=r"line 5: got '.ufffd'; allowed: node PATH player"):
-        load_tree("problem.txt")
+        hogeq.Game("problem.txt")
     Path("problem.txt").write_bytes((SET + ENDS).encode() + b"node / player 1 actions a \xff")
     with pytest.raises(ValueError, match=r"line 4: is not UTF-8 text; allowed: UTF-8$"):
-        load_tree("problem.txt")
+        hogeq.Game("problem.txt")
 
 
 @pytest.mark.parametrize("number", [0, 7])
@@ -183,7 +183,7 @@ def test_a_text_that_changes_while_it_is_read_is_refused_in_a_line(
 
     monkeypatch.setattr(text_format._Text, name, call)
     with pytest.raises(ValueError, match=r"^problem\.txt: ") as refused:
-        load_tree("problem.txt")
+        hogeq.Game("problem.txt")
     assert str(refused.value) == "problem.txt: cannot be read: was changed while it was read"
 
 

@@ -214,7 +214,7 @@ def test_no_seconds_make_no_integer_program(monkeypatch: pytest.MonkeyPatch) -> 
         raise AssertionError("a program was written")
 
     monkeypatch.setattr(integer_program, "milp", refuse)
-    monkeypatch.setattr(sequences, "_chains_of", refuse)
+    monkeypatch.setattr(sequences, "chains_of", refuse)
     game = hogeq.Game(Partners(4, 3))
     found = game.attack("uniform", Budget(starts=1, kicks=0, exact_seconds=0.0))
     assert found.value <= found.bound

@@ -39,7 +39,8 @@ def coins() -> TreeEngine:
 
     def look(moves: tuple[int, ...]) -> Node:
         if len(moves) == 2:
-            return Node(TERMINAL, payoff=float(moves[0] == moves[1]))
+            payoff = float(moves[0] == moves[1])
+            return Node(TERMINAL, payoffs=(payoff, -payoff))
         moved = [(move, 1.0, (*moves, move)) for move in range(2 + len(moves))]
         return Node(len(moves), "coin", moves=moved)
 
@@ -68,7 +69,8 @@ def test_ties_have_no_gradient_to_the_last_digit() -> None:
                 return Node(0, "row", moves=[(0, 1.0, "chance"), (1, 1.0, sure)])
             if state == "chance":
                 return Node(CHANCE, moves=sevenths)
-            return Node(TERMINAL, payoff=float(str(state)))
+            payoff = float(str(state))
+            return Node(TERMINAL, payoffs=(payoff, -payoff))
 
         return TreeEngine(flatten("tie", "start", look, lambda moves: [*map(str, moves)]))
 

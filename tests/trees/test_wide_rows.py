@@ -21,7 +21,8 @@ def test_an_information_set_with_200_000_actions_takes_little_memory() -> None:
     def look(node: int | None) -> TreeNode:
         if node is None:
             return TreeNode(0, "wide", moves=[(one, 1.0, one) for one in range(count)])
-        return TreeNode(TERMINAL, payoff=float(node))
+        payoff = float(node)
+        return TreeNode(TERMINAL, payoffs=(payoff, -payoff))
 
     tree = flatten("wide", None, look, lambda moves: [*map(str, moves)])
     game = hogeq.Game(tree)
@@ -131,7 +132,7 @@ def forgets(count: int, *, remembers: bool = False) -> Any:
     def look(state: tuple[int, ...]) -> TreeNode:
         if len(state) == 3:
             won = (state[0] + 1) / count if state[1] == state[2] else 0.0
-            return TreeNode(TERMINAL, payoff=won)
+            return TreeNode(TERMINAL, payoffs=(won, -won))
         moves = [(one, 1.0, (*state, one)) for one in range(2 if state else count)]
         known = len(state), *state[: remembers and len(state) == 2]
         return TreeNode((0, 1, 0)[len(state)], known, moves=moves)

@@ -139,7 +139,7 @@ def _node(has_information_states: bool, state: Any) -> Node:
             infoset = state.information_state_string(player)
         else:
             infoset = state.history_str()
-        return Node(player, infoset, 0.0, [*zip(legal, repeat(1.0), map(state.child, legal))])
+        return Node(player, infoset, [*zip(legal, repeat(1.0), map(state.child, legal))])
     if state.is_terminal():
         return Node(TERMINAL, payoffs=state.returns())
     moves = [(move, chance, state.child(move)) for move, chance in state.chance_outcomes()]

@@ -63,17 +63,18 @@ def parameters_of(rules: Rules) -> dict[str, Any]:
 
     They are the edition that differs in the fewest parts, and these parts.
     """
-    names = [field.name for field in fields(Rules) if field.name not in ("name", *_OWN_PARAMETERS)]
-
-    def different_parts(edition: Rules) -> list[str]:
-        return [name for name in names if getattr(edition, name) != getattr(rules, name)]
-
-    nearest = min(EDITIONS.values(), key=lambda edition: len(different_parts(edition)))
+    nearest = min(EDITIONS.values(), key=lambda edition: len(_different_parts(edition, rules)))
     parts = "+".join(
-        f"{name}:{_value_text(getattr(rules, name))}" for name in different_parts(nearest)
+        f"{name}:{_value_text(getattr(rules, name))}" for name in _different_parts(nearest, rules)
     )
     own_parameters = {name: getattr(rules, name) for name in _OWN_PARAMETERS}
     return {"edition": nearest.name, **own_parameters, "parts": parts}
+
+
+def _different_parts(edition: Rules, rules: Rules) -> list[str]:
+    """Name the parts in which rules differ from an edition, without `_OWN_PARAMETERS`."""
+    names = [field.name for field in fields(Rules) if field.name not in ("name", *_OWN_PARAMETERS)]
+    return [name for name in names if getattr(edition, name) != getattr(rules, name)]
 
 
 def rules_of(parameters: Mapping[str, Any]) -> Rules:
