@@ -51,17 +51,20 @@ def value(graph, first, last, rule, matches, choice, scratch):
         responds = is_own or (rule.other_responds and mover != NATURE)
         chooses = rule.role == FULL_MEMORY and responds
         for match in range(len(matches.values)):
-            play, match_values = Play(rule.me, matches.policies, match), matches.values[match]
-            probabilities = probabilities_at(graph, position, play)
-            played = scratch.all_actions if chooses else probabilities
-            way_values = value_ways(
-                graph, position, played, match_values, matches.payoff, scratch, match
-            )
+            match_values, payoff = matches.values[match], matches.payoff
             state_values = match_values[position]
             if chooses:
+                way_values = value_ways(
+                    graph, position, scratch.all_actions, match_values, payoff, scratch, match
+                )
                 sign = 1.0 if is_own else -1.0
                 maximise(graph, position, sign, way_values, state_values, choice[position])
             else:
+                play = Play(rule.me, matches.policies, match)
+                probabilities = probabilities_at(graph, position, play)
+                way_values = value_ways(
+                    graph, position, probabilities, match_values, payoff, scratch, match
+                )
                 mix(graph, position, probabilities, way_values, state_values)
             if rule.skips_mirrors:
                 fill_mirror(graph, position, rule.payoff_sum, match_values)
