@@ -79,6 +79,7 @@ class Scratch(NamedTuple):
     end_values: NDArray[np.float64]  # (E * J,) values after the ends of a turn, by lane
     way_reach: NDArray[np.float64]  # (U * J,) reach of ways by slot, zeros before and after
     end_reach: NDArray[np.float64]  # (E * J,) reach of ends by lane, zeros before and after
+    all_actions: NDArray[np.float64]  # (K,) ones, in place of probabilities: every way counts
     iteration_error: NDArray[np.float64]  # (1,) bound on what iteration may have missed of a value
 
 

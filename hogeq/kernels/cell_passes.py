@@ -143,7 +143,7 @@ def _value_memories(cells, situation, match, player, seat, lines):
         position = cells.page_position(memory)
         others_cells.put(position, lost)
         if cells.shape.moves_again:
-            own_cells.put(position + memories * diagonal.cell_page, 1.0 - lost)
+            own_cells.put(position + memories * args.cell_page, 1.0 - lost)
         with code.when(code.all_of(diagonal.total.equals(0), memory.equals(0))):
             args.starts.put_number(seat, (1.0 - lost).number(0))
 
@@ -223,8 +223,8 @@ def write_reach(code, shape, args):
     with code.loop(0, args.goal * 2 - 1) as total:
         diagonal = Diagonal(code, shape, args, total)
         with code.when(total.equals(0)):
-            afterstates = args.afterstates, diagonal.afterstate_page * shape.num_pages
-            sums = args.sums, diagonal.sums_size
+            afterstates = args.afterstates, args.afterstate_page * shape.num_pages
+            sums = args.sums, args.sums_size
             for array, array_size in (afterstates, sums):
                 with code.loop(0, players * array_size // code.width) as vector:
                     array.put_nth_vector(vector, nothing)
@@ -277,7 +277,7 @@ def _take_arrived(cells, memory, own_cells, others_cells):
     arrived = others_cells.vector(position)  # from turns of the other player
     others_cells.put(position, zero)
     if cells.shape.moves_again:
-        position = position + cells.shape.num_memories * diagonal.cell_page
+        position = position + cells.shape.num_memories * cells.args.cell_page
         arrived = arrived + own_cells.vector(position)
         own_cells.put(position, zero)
     is_start = code.all_of(diagonal.total.equals(0), memory.equals(0))

@@ -61,6 +61,9 @@ class Board(NamedTuple):
     row_width: int  # numbers of a row, by opponent's score
     afterstate_rows: int  # of a page: totals that are in use at once
     cell_rows: int
+    afterstate_page: int  # numbers of a page: its rows, and a vector of constants
+    cell_page: int
+    sums_size: int  # numbers of the sums of all blocks
     totals_beyond: int  # totals past a cell's that its rolls look at
     most_gift: int  # most points that a turn gives to the opponent
 
@@ -73,15 +76,9 @@ class Diagonal:
 
     def __init__(self, code, shape, args, total, edge=None):
         self.code, self.shape, self.args, self.total, self.edge = code, shape, args, total, edge
-        width, goal = code.width, args.goal
-        self.lowest = total - (goal - 1)
-        self.first = self.lowest.at_least(0) // width
-        self.last = total.at_most(goal - 1) // width + 1
-        # Numbers of a page: its rows, and a vector of constants.
-        self.afterstate_page = args.afterstate_rows * args.row_width + width
-        self.cell_page = args.cell_rows * args.row_width + width
-        num_blocks = (goal + (width - 1)) // width  # rounded up
-        self.sums_size = num_blocks * (shape.num_sums * width)
+        self.lowest = total - (args.goal - 1)
+        self.first = self.lowest.at_least(0) // code.width
+        self.last = total.at_most(args.goal - 1) // code.width + 1
 
     def afterstates(self, away=0):
         """Position on a page of the row of afterstates whose total is `away` higher."""
@@ -98,7 +95,7 @@ class Diagonal:
 
     def afterstate_position(self, page, block):
         """Position, among the pages of a seat, of a block of afterstates."""
-        row = page * self.afterstate_page + self.afterstates()
+        row = page * self.args.afterstate_page + self.afterstates()
         return row + block * self.code.width
 
     def roll_entries(self, situation, memory):
@@ -111,11 +108,11 @@ class Diagonal:
 
     def pages_of(self, seat):
         """Return the pages of afterstates of a player of a match: seat match * players + player."""
-        return self.args.afterstates[seat * self.afterstate_page * self.shape.num_pages :]
+        return self.args.afterstates[seat * self.args.afterstate_page * self.shape.num_pages :]
 
     def cells_of(self, seat):
         """Return the pages of cells of a seat."""
-        return self.args.cells[seat * self.cell_page * (2 * self.shape.num_memories) :]
+        return self.args.cells[seat * self.args.cell_page * (2 * self.shape.num_memories) :]
 
     def no_dice(self, kind, block):
         """Read the positions, on a group's pages, to which no dice lead from a block's cells.
@@ -156,7 +153,7 @@ class Block:
 
     def page_position(self, memory):
         """Position, among the pages of a seat, of the cells in a memory."""
-        return memory * self.diagonal.cell_page + self.diagonal.cells() + self.opponent
+        return memory * self.args.cell_page + self.diagonal.cells() + self.opponent
 
     def _positions(self, size):
         """Emit the cells' positions, from the first one on, in arrays of `size` numbers a cell."""
@@ -194,7 +191,7 @@ class _GroupBase:
 
     def _position(self, record, points, gift):
         """Position of the afterstates on the group's pages; a gift raises the opponent's score."""
-        first = record * self.diagonal.afterstate_page + gift
+        first = record * self.diagonal.args.afterstate_page + gift
         return first + self.diagonal.afterstates(points + gift) + self.block * self.code.width
 
     def afterstate(self, record, points, gift=0):
@@ -255,11 +252,11 @@ def each_group(diagonal, block, seat):
     Data: first page, first vector of sums, first line by situation.
     """
     code, shape, args, pages = diagonal.code, diagonal.shape, diagonal.args, diagonal.pages_of(seat)
-    sums = args.sums[seat * diagonal.sums_size :]
+    sums = args.sums[seat * args.sums_size :]
     for family in shape.families:
         with code.loop(family.first_group, family.end_group) as group:
             row = args.groups[group * (2 + shape.situations) :]
-            page = pages[row.number(0) * diagonal.afterstate_page :]
+            page = pages[row.number(0) * args.afterstate_page :]
             sums_of_group = sums[(block * shape.num_sums + row.number(1)) * code.width :]
             yield family, _GroupBase(diagonal, family, block, page, sums_of_group), row
 
@@ -275,10 +272,10 @@ def landings(diagonal, block, page):
     end, other_memory, own_memory = (args.handover.number(page * 3 + column) for column in range(3))
     row = (diagonal.num_totals + args.totals_beyond) * end + diagonal.total
     coded = args.landing.indices(row * args.row_width + block * code.width)
-    page_start = code.broadcast((other_memory * diagonal.cell_page).value, code.width)
+    page_start = code.broadcast((other_memory * args.cell_page).value, code.width)
     if diagonal.shape.moves_again:
         moves_again = builder.trunc(coded, ir.VectorType(BOOL, code.width))  # the lowest bit
-        own_start = code.broadcast((own_memory * diagonal.cell_page).value, code.width)
+        own_start = code.broadcast((own_memory * args.cell_page).value, code.width)
         page_start = builder.select(moves_again, own_start, page_start)
     position_on_page = builder.ashr(coded, ir.Constant(coded.type, [1] * code.width))
     return builder.add(page_start, position_on_page)

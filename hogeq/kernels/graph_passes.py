@@ -34,16 +34,12 @@ def fill_mirror(graph, position, payoff_sum, values):
 
 
 @kernel
-def value(graph, first, last, rule, policies, payoff, values, choice, scratch):
+def value(graph, first, last, rule, matches, choice, scratch):
     """Compute values of states, bottom-up, by rows or by best actions: EVALUATE or FULL_MEMORY.
 
-    Of the blocks from `first`, below `last`, which do not recur.
-
-    - `rule`: a :class:`hogeq.kernels.arrays.PassRule`.
-    - `policies` (1 + n, R, K): those of the player and of its n opponents; (1, R, K) is self-play.
-
-    Filled are `values` (n, C, H), to the player, and `choice` (C, H), the best actions of the last
-    match.
+    Of the blocks from `first`, below `last`, which do not recur. Filled are ``matches.values``
+    (n, C, H), to the player, and `choice` (C, H), the best actions of the last match. `rule` and
+    `matches` are as of :func:`act`.
     """
     positions = positions_of_blocks(graph, first, last)
     for order_index in range(len(positions) - 1, -1, -1):
@@ -54,18 +50,21 @@ def value(graph, first, last, rule, policies, payoff, values, choice, scratch):
         is_own = mover == rule.me
         responds = is_own or (rule.other_responds and mover != NATURE)
         chooses = rule.role == FULL_MEMORY and responds
-        for match in range(len(values)):
-            probabilities = probabilities_at(graph, position, Play(rule.me, policies, match))
-            match_values, way_values = values[match], scratch.way_values[match]
-            value_ways(
-                graph, position, probabilities, chooses, match_values, payoff, scratch.end_values,
-                way_values,
-            )  # fmt: skip
+        for match in range(len(matches.values)):
+            match_values, payoff = matches.values[match], matches.payoff
             state_values = match_values[position]
             if chooses:
+                way_values = value_ways(
+                    graph, position, scratch.all_actions, match_values, payoff, scratch, match
+                )
                 sign = 1.0 if is_own else -1.0
                 maximise(graph, position, sign, way_values, state_values, choice[position])
             else:
+                play = Play(rule.me, matches.policies, match)
+                probabilities = probabilities_at(graph, position, play)
+                way_values = value_ways(
+                    graph, position, probabilities, match_values, payoff, scratch, match
+                )
                 mix(graph, position, probabilities, way_values, state_values)
             if rule.skips_mirrors:
                 fill_mirror(graph, position, rule.payoff_sum, match_values)
@@ -84,11 +83,10 @@ def sum_row_values(graph, rule, row, positions, matches, sums, scratch):
     for position in positions:
         if graph.player[position] == rule.me and graph.row[position] == row:
             for match in range(len(matches.weights)):
-                way_values, unread_row = scratch.way_values[match], action_values  # of all ways
-                value_ways(
-                    graph, position, unread_row, True, matches.values[match], matches.payoff,
-                    scratch.end_values, way_values,
-                )  # fmt: skip
+                values, payoff = matches.values[match], matches.payoff
+                way_values = value_ways(
+                    graph, position, scratch.all_actions, values, payoff, scratch, match
+                )
                 weight, reach = matches.weights[match], matches.reach[match, position]
                 sums.reach[row] += add_weighted_values(
                     graph, position, weight, reach, way_values, action_values
@@ -97,7 +95,7 @@ def sum_row_values(graph, rule, row, positions, matches, sums, scratch):
 
 @kernel
 def act(graph, first, last, rule, matches, sums, scratch):
-    """Value blocks, the last first, and set the player's rows; returns how many ASCEND changed.
+    """Value blocks, the last first, and set the player's rows.
 
     Of the blocks from `first`, below `last`, which do not recur; each has the positions of one row.
 
@@ -109,7 +107,6 @@ def act(graph, first, last, rule, matches, sums, scratch):
     The arguments are records of :mod:`hogeq.kernels.arrays`: `rule` a PassRule, `matches` Matches,
     `sums` RowSums.
     """
-    changes = 0
     for block in range(last - 1, first - 1, -1):
         positions = block_positions(graph, block)
         mover, row = graph.player[positions[0]], graph.row[positions[0]]
@@ -119,8 +116,7 @@ def act(graph, first, last, rule, matches, sums, scratch):
         if is_own:
             sum_row_values(graph, rule, row, positions, matches, sums, scratch)
             exclude_illegal(graph, positions[0], sums.action_values[row])
-            row_probabilities = matches.policies[0, row]
-            changes += set_row(rule, row_probabilities, sums.action_values[row], sums.reach[row])
+            set_row(rule, matches.policies[0, row], sums.action_values[row], sums.reach[row])
         for position in positions:
             for match in range(len(matches.weights)):
                 play = Play(rule.me, matches.policies, match)
@@ -129,13 +125,11 @@ def act(graph, first, last, rule, matches, sums, scratch):
                 # With one position, ways have been valued for the row.
                 if not is_own or len(positions) > 1:
                     value_ways(
-                        graph, position, probabilities, False, match_values, matches.payoff,
-                        scratch.end_values, way_values,
-                    )  # fmt: skip
+                        graph, position, probabilities, match_values, matches.payoff, scratch, match
+                    )
                 mix(graph, position, probabilities, way_values, match_values[position])
                 if rule.skips_mirrors:
                     fill_mirror(graph, position, rule.payoff_sum, match_values)
-    return changes
 
 
 @kernel

@@ -101,13 +101,14 @@ def value_ends(graph, position, values, payoff, end_values):
 
 
 @part
-def value_way(graph, way, first_slot, width, end_values, way_values):
+def value_way(graph, way, number, width, end_values, way_values):
     """Fill the expected values of a way over its ends, in all its lanes, a vector at a time.
 
-    `end_values` and `way_values` have `width` numbers for each lane; the way's begin at
-    `first_slot`.
+    `end_values` and `way_values` have `width` numbers for each lane. The way has a `number` among
+    those of its situation, by which `way_values` are laid out.
     """
-    end_size = num_lanes(graph) * width  # numbers of one end
+    end_size = num_lanes(graph) * width  # numbers of one end, and of one way
+    first_value = number * end_size
     low = graph.way_lanes[way, 0] * width
     high = graph.way_lanes[way, 1] * width
     for lane in range(low, high, len(STEP)):
@@ -115,22 +116,34 @@ def value_way(graph, way, first_slot, width, end_values, way_values):
         for outcome in outcomes_of(graph, way):
             value = load(end_values, graph.outcome_end[outcome] * end_size + lane, STEP)
             expected += graph.outcome_chance[outcome] * value
-        store(way_values, first_slot + lane, expected)
+        store(way_values, first_value + lane, expected)
 
 
 @part
-def value_ways(graph, position, probabilities, all_ways, values, payoff, end_values, way_values):
-    """Fill the expected values, (U * J,), of the ways to play a turn at a position, by slot.
+def value_played_ways(graph, position, probabilities, width, end_values, way_values):
+    """Fill the expected values of the ways to play a turn at a position over its ends, by slot.
 
-    They are computed from the values of states, (C, H), and payoffs, (T,); `end_values`, (E * J,),
-    is scratch. Only ways whose action has a positive probability, (K,), unless `all_ways`.
+    Only of ways whose action has a positive probability, (K,). `end_values`, by end and lane, and
+    `way_values` have `width` numbers for each lane.
     """
     ways = ways_of(graph, graph.situation[position])
-    value_ends(graph, position, values, payoff, end_values)
     for number in range(len(ways)):
         way = ways[number]
-        if all_ways or probabilities[graph.way_action[way]] > 0.0:
-            value_way(graph, way, number * num_lanes(graph), 1, end_values, way_values)
+        if probabilities[graph.way_action[way]] > 0.0:
+            value_way(graph, way, number, width, end_values, way_values)
+
+
+@part
+def value_ways(graph, position, probabilities, values, payoff, scratch, match):
+    """Fill the expected values of the ways to play a turn at a position; return them, (U * J,).
+
+    They are computed from the values of states, (C, H), and payoffs, (T,), by slot, in the
+    `scratch` of a match. Only of ways whose action has a positive probability, (K,).
+    """
+    way_values = scratch.way_values[match]
+    value_ends(graph, position, values, payoff, scratch.end_values)
+    value_played_ways(graph, position, probabilities, 1, scratch.end_values, way_values)
+    return way_values
 
 
 @part
@@ -226,21 +239,21 @@ def send_to_states(graph, position, end_reach, state_reach):
 
 
 @part
-def pass_on(graph, position, probabilities, all_ways, state_reach, way_reach, end_reach):
-    """Send the reach of a position's ways, (U * J,), to the states that follow, (C, H).
+def pass_on(graph, position, probabilities, state_reach, scratch):
+    """Send the reach of a position's ways to the states that follow, (C, H).
 
-    1. From ways to ends, (E * J,): ways whose action has a positive probability, (K,), or
-       `all_ways`.
-    2. From ends to states, unless play is over.
+    1. From ways, ``scratch.way_reach``, to ends: if their action has a positive probability, (K,).
+    2. From ends, ``scratch.end_reach``, to states, unless play is over.
 
-    `way_reach` and `end_reach` are zeros afterwards.
+    The reach of ways and that of ends are zeros afterwards.
     """
     ways = ways_of(graph, graph.situation[position])
     for number in range(len(ways)):
         way = ways[number]
-        if all_ways or probabilities[graph.way_action[way]] > 0.0:
-            send_to_ends(graph, way, number * num_lanes(graph), way_reach, end_reach)
-    send_to_states(graph, position, end_reach, state_reach)
+        if probabilities[graph.way_action[way]] > 0.0:
+            first_slot = number * num_lanes(graph)
+            send_to_ends(graph, way, first_slot, scratch.way_reach, scratch.end_reach)
+    send_to_states(graph, position, scratch.end_reach, state_reach)
 
 
 @part
@@ -249,9 +262,8 @@ def send(graph, position, probabilities, reach, state_reach, scratch):
 
     They act by `probabilities`, (K,).
     """
-    way_reach, end_reach = scratch.way_reach, scratch.end_reach
-    act_out(graph, position, probabilities, reach, way_reach)
-    pass_on(graph, position, probabilities, False, state_reach, way_reach, end_reach)
+    act_out(graph, position, probabilities, reach, scratch.way_reach)
+    pass_on(graph, position, probabilities, state_reach, scratch)
 
 
 @part

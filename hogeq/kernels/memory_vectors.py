@@ -70,11 +70,7 @@ class _ColumnBase:
         self.code, self.shape, self.args, self._own = code, shape, args, own
         self.column = args.columns[(seat * args.goal + opponent) * args.column_size :]
         self.num_registers, self._direction = shape.lanes // code.width, direction
-
-    def read_turn(self, visit, no_dice):
-        """Set what rolls win at once, by number of the visit, and where no dice lead."""
-        self._win_at_once = self.args.wins[visit * self.shape.num_actions :]
-        self._no_dice = no_dice
+        self.wins = self.no_dice_position = None  # only the pass of values sets and reads them
 
     def _find(self, away, column):
         """Read the table `at`, by column: where the base so far away has its numbers."""
@@ -113,10 +109,10 @@ class _ColumnBase:
         return value
 
     def win_at_once(self, roll):
-        return self.code.vector(self._win_at_once.number(roll), self.num_registers)
+        return self.code.vector(self.wins.number(roll), self.num_registers)
 
     def no_dice(self):
-        return self.column.vector(self._no_dice, self.num_registers)
+        return self.column.vector(self.no_dice_position, self.num_registers)
 
 
 def write_values(code, shape, args):
@@ -156,7 +152,7 @@ def write_values(code, shape, args):
 
         with code.loop(0, matches) as match, code.loop(0, players) as player:
             base = _ColumnBase(code, shape, args, match * players + player, opponent, own)
-            base.read_turn(visit, no_dice)
+            base.wins, base.no_dice_position = args.wins[visit * num_actions :], no_dice
             with code.when(own.equals(goal - 1)):
                 _begin_column(code, shape, args, base, opponent)
             if shape.dice.most_summed:
@@ -214,9 +210,8 @@ def _value_memories(base, row, cell, match, player):
     At the cell where play begins, the mover's win probability goes to `starts`.
     """
     code, shape, args, players = base.code, base.shape, base.args, base.args.players
-    policy = [
-        code.vector(row.number(roll), base.num_registers) for roll in range(shape.num_actions)
-    ]
+    rolls = range(shape.num_actions)
+    policy = [code.vector(row.number(roll), base.num_registers) for roll in rolls]
     lost = recurrence.loss_probabilities(
         code, policy, *_roll_readers(base), shape.bonus_members, shape.active_records
     )

@@ -1,17 +1,10 @@
-"""Passes of a responder that knows every state and pays dual prices, and of one row's claims on it.
+"""Passes of a responder that knows every state and pays dual prices.
 
 The responder is the Lagrangian relaxation of one that forgets: it may act by the whole state, and
-pays a dual price of the row's non-anticipativity constraint for each action there. A *claim* of a
-row is a rise of the price of an action in its states. A *loan* cuts the price of an action in a
-state before the row, at most by its *reduced cost*: by how much it is worth less than the best
-action. The *worth* of a claim in a state is the most that is collected of it, less loans, from
-there on.
+pays a dual price of the row's non-anticipativity constraint for each action there.
 
 Sizes, states, ways, slots and lanes are those of :mod:`hogeq.kernels.graph_turns`; of the C
-positions the responder moves at O, its *own*, which are numbered by themselves. W numbers go side
-by side in a vector, as long as the tuple `columns`, of W zeros: in :func:`lift` a worth of each
-claim and, last, by how much the responder's own value falls; in :func:`revise` one worth for each
-action that the row may claim.
+positions the responder moves at O, its *own*, which are numbered by themselves.
 """
 
 from typing import NamedTuple
@@ -22,9 +15,7 @@ from numpy.typing import NDArray
 from hogeq.kernels.arrays import Play
 from hogeq.kernels.cache import kernel, part
 from hogeq.kernels.graph_turns import (
-    end_entry,
     mix,
-    num_lanes,
     pass_on,
     probabilities_at,
     send,
@@ -33,19 +24,16 @@ from hogeq.kernels.graph_turns import (
     value_ways,
     ways_of,
 )
-from hogeq.kernels.vectors import larger, largest, load, splat, store
 
 Floats = NDArray[np.float64]
 
 AS_GOOD = 1e-11  # actions worth less than this apart are as good, however a processor rounds
-NONE = -1e9  # less than the worth of any claim
-BEFORE_ROW, IN_ROW = 1, 2  # positions from which play can come to a row, and those of the row
 
 
 class Responder(NamedTuple):
     """A responder against one policy, with its prices and values."""
 
-    play: Play  # its policies are two, of which the second is the other player's
+    play: Play  # of one policy, the other player's
     payoff: Floats  # (T,) to the responder
     own_index: NDArray[np.int64]  # (C,) number among the own positions, -1 where others move
     prices: Floats  # (O, H, K) dual prices of its actions
@@ -77,25 +65,32 @@ def choose(graph, responder, position, memory):
 
 
 @part
-def value_own_ways(graph, responder, position, end_values):
-    """Fill the values of the ways that the responder may play at an own position, by slot."""
+def value_used_ways(graph, responder, position, width, end_values, way_values):
+    """Fill the expected values of the ways that the responder may play at an own position, by slot.
+
+    They are the means of `end_values`, by end and lane; both have `width` numbers for each lane.
+    """
     own = responder.own_index[position]
-    way_values = responder.way_values[own]
     ways = ways_of(graph, graph.situation[position])
-    value_ends(graph, position, responder.values, responder.payoff, end_values)
     for number in range(responder.is_used_way.shape[1]):
         if responder.is_used_way[own, number]:
-            value_way(graph, ways[number], number * num_lanes(graph), 1, end_values, way_values)
+            value_way(graph, ways[number], number, width, end_values, way_values)
+
+
+@part
+def value_own_ways(graph, responder, position, end_values):
+    """Fill the responder's values of the ways that it may play at an own position, by slot."""
+    way_values = responder.way_values[responder.own_index[position]]
+    value_ends(graph, position, responder.values, responder.payoff, end_values)
+    value_used_ways(graph, responder, position, 1, end_values, way_values)
 
 
 @part
 def value_others_states(graph, responder, position, scratch):
     """Fill the responder's values, (H,), at a position where the other player or nature moves."""
-    values, payoff, way_values = responder.values, responder.payoff, scratch.way_values[0]
+    values, payoff = responder.values, responder.payoff
     probabilities = probabilities_at(graph, position, responder.play)
-    value_ways(
-        graph, position, probabilities, False, values, payoff, scratch.end_values, way_values
-    )
+    way_values = value_ways(graph, position, probabilities, values, payoff, scratch, 0)
     mix(graph, position, probabilities, way_values, values[position])
 
 
@@ -114,16 +109,14 @@ def remember(graph, responder, scratch):
 
 
 @kernel
-def reach(graph, responder, scratch, start, start_chance, state_reach):
-    """Add the reach probability of every state, top-down, to `state_reach` (C, H), zeros before.
+def reach(graph, responder, scratch, state_reach):
+    """Add the probability of coming to every state, top-down, to `state_reach` (C, H).
 
-    Play begins in the states `start`, (n, 2), position and memory, with probabilities
-    `start_chance`, (n,). The responder takes its best actions. Where it has none yet, every action
-    is taken with weight 1: then positive reach says that play can come to a state.
+    Before, it has the probabilities that play begins in each state. The responder takes its best
+    actions. Where it has none yet, every action is taken with weight 1: then positive reach says
+    that play can come to a state.
     """
-    for number in range(len(start)):
-        state_reach[start[number, 0], start[number, 1]] += start_chance[number]
-    way_reach, end_reach = scratch.way_reach, scratch.end_reach
+    way_reach = scratch.way_reach
     for position in graph.position_order:
         own = responder.own_index[position]
         if own < 0:
@@ -141,379 +134,4 @@ def reach(graph, responder, scratch, start, start_chance, state_reach):
                     elif best_action < 0:
                         # Cut off at 1, or weights would grow with the number of plays.
                         way_reach[slots[action, memory]] += min(present_reach, 1.0)
-        # All ways are passed on, whatever a policy plays: these probabilities are not looked at.
-        unread_row = responder.play.policies[1, 0]
-        pass_on(graph, position, unread_row, True, state_reach, way_reach, end_reach)
-
-
-# --- claims ---------------------------------------------------------------------------------------
-
-
-class ClaimPass(NamedTuple):
-    """Arrays of a pass over one row's claims, at the positions from which play can come to it."""
-
-    predecessors: NDArray[np.int32]  # of each position, one position after another
-    predecessor_start: NDArray[np.int64]  # (C + 1,) into `predecessors`, by position
-    relation: NDArray[np.uint8]  # (C,) BEFORE_ROW, IN_ROW, or 0 where play cannot come to the row
-    state_worths: Floats  # (C * H * W,) worths of the claims in each state
-    price_cuts: Floats  # (O, H, K) loans: by how much the price of each action is to be lowered
-    way_value_falls: Floats  # (O, U * J) by how much the values of ways to play fall
-    end_worths: Floats  # (E * J * W,), scratch: worths of claims after each end of a turn
-    slot_worths: Floats  # (U * J * W,), scratch: worths of claims by slot, a way in a lane
-    gains: Floats  # (U, U), scratch: most that a claim gains by one way over another
-    has_gains: NDArray[np.uint8]  # (U,), scratch: 1 if the gains over a way are known
-    actions: Floats  # (2, K), scratch: two numbers of each action
-    memories_by_lane: NDArray[np.int64]  # (H,) memories, lane by lane
-
-
-@part
-def first_column(graph, position, memory, columns):
-    """Return where the W numbers of a state begin in an array of all states, (C * H * W,)."""
-    return (position * graph.action_slot.shape[2] + memory) * len(columns)
-
-
-@kernel
-def count_before(graph, own_index, claim_pass, members):
-    """Mark a row's positions `members`, (m,), and all from which play can come there.
-
-    Written is `claim_pass.relation`, (C,). Returns how many of the marked positions are the
-    responder's own; -1 if play can come from one of the members to another, so that a play meets
-    the row twice.
-    """
-    relation, predecessor_start = claim_pass.relation, claim_pass.predecessor_start
-    num_own = 0
-    is_met_twice = False
-    for position in range(len(relation)):
-        relation[position] = 0
-    for position in members:
-        relation[position] = IN_ROW
-    for order_index in range(len(graph.position_order) - 1, -1, -1):
-        position = graph.position_order[order_index]
-        if relation[position]:
-            num_own += own_index[position] >= 0
-            for entry in range(predecessor_start[position], predecessor_start[position + 1]):
-                predecessor = claim_pass.predecessors[entry]
-                is_met_twice = is_met_twice or relation[predecessor] == IN_ROW
-                relation[predecessor] = BEFORE_ROW
-    return -1 if is_met_twice else num_own
-
-
-@part
-def begin_claims(graph, own_index, claim_pass, members, row_claims, columns):
-    """Copy a row's claims to the worths at its positions, and mark all positions before them.
-
-    `members`, (m,), are the row's positions, `row_claims`, (m * H * W,), the claims in their
-    states. Written are `state_worths` and `relation` of `claim_pass`. Returns False if a play can
-    meet the row twice.
-    """
-    position_size = first_column(graph, 1, 0, columns)  # numbers of a position
-    for number in range(len(members)):
-        for offset in range(0, position_size, len(columns)):
-            claim = load(row_claims, number * position_size + offset, columns)
-            store(claim_pass.state_worths, members[number] * position_size + offset, claim)
-    return count_before(graph, own_index, claim_pass, members) >= 0
-
-
-@part
-def claim_ends(graph, claim_pass, position, columns):
-    """Fill the worths of claims after each end of a turn from a position: `end_worths`.
-
-    They are those of the state that follows, W numbers side by side; 0 where it does not lead to
-    the row.
-    """
-    lanes, width = num_lanes(graph), len(columns)
-    for end in range(graph.num_ends[graph.situation[position]]):
-        entry = end_entry(graph, position, end)
-        next_position = graph.next_position[entry]
-        first = end * lanes
-        low, high = graph.end_lanes[end]
-        if next_position >= 0 and claim_pass.relation[next_position]:
-            next_memory = graph.next_memory[graph.end_label[entry]]
-            for lane in range(low, high):
-                next_state = first_column(graph, next_position, next_memory[lane], columns)
-                worths = load(claim_pass.state_worths, next_state, columns)
-                store(claim_pass.end_worths, (first + lane) * width, worths)
-        else:
-            for lane in range(low, high):
-                store(claim_pass.end_worths, (first + lane) * width, splat(0.0, columns))
-
-
-@part
-def claim_way(graph, claim_pass, way, number, columns):
-    """Fill the expected worths of claims by a way, which has a number in its situation."""
-    width = len(columns)
-    first = number * num_lanes(graph) * width
-    value_way(graph, way, first, width, claim_pass.end_worths, claim_pass.slot_worths)
-
-
-@part
-def claim_own_ways(graph, responder, claim_pass, position, columns):
-    """Fill the expected worths of claims by each way that the responder may play at a position."""
-    own = responder.own_index[position]
-    ways = ways_of(graph, graph.situation[position])
-    claim_ends(graph, claim_pass, position, columns)
-    for number in range(responder.is_used_way.shape[1]):
-        if responder.is_used_way[own, number]:
-            claim_way(graph, claim_pass, ways[number], number, columns)
-
-
-@part
-def claim_others_states(graph, responder, claim_pass, position, columns):
-    """Fill the expected worths of claims at a position where the other player or nature moves."""
-    situation = graph.situation[position]
-    probabilities = probabilities_at(graph, position, responder.play)
-    claim_ends(graph, claim_pass, position, columns)
-    ways = ways_of(graph, situation)
-    for number in range(len(ways)):
-        way = ways[number]
-        if probabilities[graph.way_action[way]] > 0.0:
-            claim_way(graph, claim_pass, way, number, columns)
-    slots = graph.action_slot[situation]
-    for memory in range(slots.shape[1]):
-        if responder.is_reachable[position, memory]:
-            expected = splat(0.0, columns)
-            for action in range(len(probabilities)):
-                if probabilities[action] > 0.0:
-                    worths = slot_worths(claim_pass, slots[action, memory], columns)
-                    expected += probabilities[action] * worths
-            store(claim_pass.state_worths, first_column(graph, position, memory, columns), expected)
-
-
-@part
-def slot_worths(claim_pass, slot, columns):
-    """Return the W worths of claims by a slot."""
-    return load(claim_pass.slot_worths, slot * len(columns), columns)
-
-
-@part
-def fill_gains(graph, responder, claim_pass, own, reference_slot, weight, columns):
-    """Fill the most that a claim gains, weighted, by each way over the way of a slot."""
-    lane, reference_way = reference_slot % num_lanes(graph), reference_slot // num_lanes(graph)
-    reference_worths = slot_worths(claim_pass, reference_slot, columns)
-    claim_pass.has_gains[reference_way] = 1
-    for way in range(len(claim_pass.has_gains)):
-        if responder.is_used_way[own, way]:
-            way_worths = slot_worths(claim_pass, way * num_lanes(graph) + lane, columns)
-            gain = largest(weight * (way_worths - reference_worths))
-            claim_pass.gains[reference_way, way] = max(0.0, gain)
-
-
-@kernel
-def lift(graph, responder, claim_pass, members, row_claims, weights, lent, columns):
-    """Value the claims of one row on a responder that pays dual prices, and plan loans before it.
-
-    For each state before the row, the last first, where the responder moves:
-
-    1. Values of its actions: now, and once its own values have fallen by these claims.
-    2. The action that is then best is the reference; the most that a claim gains by each other way.
-    3. Loans: an action's price is lowered by at most what a claim gains, weighted; by the reduced
-       cost that these claims make themselves, and by at most the share `lent` of that before.
-    4. The worth of a claim is the largest over actions, less their loans.
-
-    `members`, (m,), are the row's positions; `row_claims`, (m * H * W,), the claims of actions in
-    its states, and last by how much its value falls; `weights`, (W,), the share of a claim's gain
-    that loans cover, 0 for what is no claim. Written are `state_worths`, `price_cuts` and
-    `way_value_falls` of `claim_pass`; prices stay, see :func:`lend`. False if a play can meet the
-    row twice.
-    """
-    width = len(columns)
-    last = width - 1  # the column of the fall of the responder's value
-    weight = load(weights, 0, columns)
-    values_now = claim_pass.actions[0]
-    values_after = claim_pass.actions[1]  # once values have fallen
-    has_gains = claim_pass.has_gains
-    if not begin_claims(graph, responder.own_index, claim_pass, members, row_claims, columns):
-        return False
-    for order_index in range(len(graph.position_order) - 1, -1, -1):
-        position = graph.position_order[order_index]
-        if claim_pass.relation[position] != BEFORE_ROW:
-            continue
-        own = responder.own_index[position]
-        if own < 0:
-            claim_others_states(graph, responder, claim_pass, position, columns)
-            continue
-        claim_own_ways(graph, responder, claim_pass, position, columns)
-        slots = graph.action_slot[graph.situation[position]]
-        current_lane = -1
-        for memory in claim_pass.memories_by_lane:
-            if not responder.is_reachable[position, memory]:
-                continue
-            lane = slots[0, memory] % num_lanes(graph)
-            if lane != current_lane:  # gains hold for all memories of a lane
-                current_lane = lane
-                for way in range(len(has_gains)):
-                    has_gains[way] = 0
-            best_now = best_after = -np.inf
-            for action in range(len(slots)):
-                slot = slots[action, memory]
-                price = responder.prices[own, memory, action]
-                fall = claim_pass.slot_worths[slot * width + last]
-                values_now[action] = responder.way_values[own, slot] - price
-                values_after[action] = values_now[action] - fall
-                best_now = max(best_now, values_now[action])
-                best_after = max(best_after, values_after[action])
-            reference = 0
-            while values_after[reference] < best_after - AS_GOOD:
-                reference += 1
-            reference_slot = slots[reference, memory]
-            reference_way = reference_slot // num_lanes(graph)
-            if not has_gains[reference_way]:
-                fill_gains(graph, responder, claim_pass, own, reference_slot, weight, columns)
-            worths = slot_worths(claim_pass, reference_slot, columns)
-            for action in range(len(slots)):
-                cost = best_now - values_now[action]  # the reduced cost
-                # An action that falls further than the best one gains by these claims.
-                rise = values_now[action] - values_after[action] - (best_now - best_after)
-                most_lent = max(0.0, min(cost + rise, lent * cost + max(0.0, rise)))
-                loan = 0.0
-                if action != reference:
-                    slot = slots[action, memory]
-                    way = slot // num_lanes(graph)
-                    loan = min(claim_pass.gains[reference_way, way], most_lent)
-                    worths = larger(worths, -loan + slot_worths(claim_pass, slot, columns))
-                claim_pass.price_cuts[own, memory, action] = loan
-            first = first_column(graph, position, memory, columns)
-            store(claim_pass.state_worths, first, worths)
-            claim_pass.state_worths[first + last] = best_now - best_after
-        for slot in range(responder.way_values.shape[1]):
-            claim_pass.way_value_falls[own, slot] = claim_pass.slot_worths[slot * width + last]
-    return True
-
-
-@part
-def note_size(responder, number):
-    """Raise ``responder.largest_size`` to the size of a number, if that is larger."""
-    responder.largest_size[0] = max(responder.largest_size[0], abs(number))
-
-
-@kernel
-def lend(graph, responder, claim_pass, row_index, row_prices, columns):
-    """Carry out the loans of :func:`lift`: lower prices and values at all positions before the row.
-
-    At the positions of the row itself only `values` fall. Loans are taken off `row_prices`,
-    (n, H, K), too: the row's part of the prices, at the ``row_index[own]`` of an own position; -1
-    where it has none. The last of the W worths of a state is the fall of its value.
-    """
-    fall = len(columns) - 1
-    for position in range(len(claim_pass.relation)):
-        if not claim_pass.relation[position]:
-            continue
-        own = responder.own_index[position]
-        lends = own >= 0 and claim_pass.relation[position] == BEFORE_ROW
-        for memory in range(responder.is_reachable.shape[1]):
-            if not responder.is_reachable[position, memory]:
-                continue
-            first = first_column(graph, position, memory, columns)
-            responder.values[position, memory] -= claim_pass.state_worths[first + fall]
-            if not lends:
-                continue
-            for action in range(claim_pass.price_cuts.shape[2]):
-                loan = claim_pass.price_cuts[own, memory, action]
-                responder.prices[own, memory, action] -= loan
-                note_size(responder, responder.prices[own, memory, action])
-                if row_index[own] >= 0:
-                    row_prices[row_index[own], memory, action] -= loan
-                    note_size(responder, row_prices[row_index[own], memory, action])
-        if lends:
-            for slot in range(responder.way_values.shape[1]):
-                responder.way_values[own, slot] -= claim_pass.way_value_falls[own, slot]
-
-
-@part
-def change_price(responder, prices, row_prices, action, change):
-    """Change an action's price in a state, in `prices` (K,) and in the row's part of it, (K,)."""
-    row_prices[action] += change
-    prices[action] += change
-    note_size(responder, row_prices[action])
-    note_size(responder, prices[action])
-
-
-@part
-def move_loans(
-    graph, responder, claim_pass, position, memory, row_prices, idle, lent, returned, columns
-):
-    """Move a row's loans in a state before it: steps 2 to 4 of :func:`revise`.
-
-    `row_prices` (K,) is the row's part of the state's prices. Returns the worths of the claims.
-    """
-    own = responder.own_index[position]
-    slots = graph.action_slot[graph.situation[position]]
-    prices, reduced_cost = responder.prices[own, memory], claim_pass.actions[0]
-    best_worths = splat(NONE, columns)
-    for action in range(len(slots)):
-        slot = slots[action, memory]
-        action_value = responder.way_values[own, slot] - prices[action]
-        reduced_cost[action] = responder.values[position, memory] - action_value
-        if reduced_cost[action] < AS_GOOD:
-            worths = row_prices[action] + slot_worths(claim_pass, slot, columns)
-            best_worths = larger(best_worths, worths)
-    reference_worths = best_worths
-    for action in range(len(slots)):
-        if not reduced_cost[action] < AS_GOOD:
-            worths = row_prices[action] + slot_worths(claim_pass, slots[action, memory], columns)
-            gain = max(0.0, largest(worths - reference_worths - idle))
-            loan = min(lent * reduced_cost[action], gain)
-            change_price(responder, prices, row_prices, action, -loan)
-            best_worths = larger(best_worths, -loan + worths)
-    for action in range(len(slots)):
-        worths = row_prices[action] + slot_worths(claim_pass, slots[action, memory], columns)
-        excess = returned * max(0.0, -largest(worths - best_worths - idle))
-        change_price(responder, prices, row_prices, action, excess)
-    return best_worths
-
-
-@kernel
-def revise(
-    graph, responder, claim_pass, scratch, members, row_index, row_prices, row_claims, idle, lent,
-    returned, columns,
-):  # fmt: skip
-    """Value all claims of one row anew, and move its loans so that the bound falls most.
-
-    At each state before the row, the last first, where the responder moves:
-
-    1. Choose its best action; the reduced cost of every action is by how much it is worth less.
-    2. Worths of the claims: the largest over the actions without a reduced cost.
-    3. Other actions: if some claim gains more there, lower the price by this gain, but by at most
-       the share `lent` of the reduced cost.
-    4. If every claim collects less by an action than by the best, raise its price by the share
-       `returned` of the least difference: so much of its loan is not needed.
-    5. Choose again. However prices move, worths are no less than by any action.
-
-    `members`, (m,), are the row's positions; `row_prices`, (n, H, K), the part of the prices that
-    is this row's, at the ``row_index[own]`` of an own position; `row_claims`, (m * H * W,), its
-    claims of actions in its states; `idle`, (W,), 0 for actions, more than any claim where there is
-    none. Written are prices, values, `row_prices` and `state_worths`. False if a play can meet the
-    row twice.
-    """
-    memories = graph.action_slot.shape[2]
-    idle_vector = load(idle, 0, columns)  # subtracted: numbers without an action are never largest
-    if not begin_claims(graph, responder.own_index, claim_pass, members, row_claims, columns):
-        return False
-    for position in members:
-        for memory in range(memories):
-            if responder.is_reachable[position, memory]:
-                choose(graph, responder, position, memory)
-    for order_index in range(len(graph.position_order) - 1, -1, -1):
-        position = graph.position_order[order_index]
-        if claim_pass.relation[position] != BEFORE_ROW:
-            continue
-        own = responder.own_index[position]
-        if own < 0:
-            claim_others_states(graph, responder, claim_pass, position, columns)
-            value_others_states(graph, responder, position, scratch)
-            continue
-        claim_own_ways(graph, responder, claim_pass, position, columns)
-        value_own_ways(graph, responder, position, scratch.end_values)
-        for memory in range(memories):
-            if not responder.is_reachable[position, memory]:
-                continue
-            choose(graph, responder, position, memory)
-            worths = move_loans(
-                graph, responder, claim_pass, position, memory, row_prices[row_index[own], memory],
-                idle_vector, lent, returned, columns,
-            )  # fmt: skip
-            note_size(responder, largest(worths))
-            note_size(responder, largest(-1.0 * worths))
-            store(claim_pass.state_worths, first_column(graph, position, memory, columns), worths)
-            choose(graph, responder, position, memory)
-    return True
+        pass_on(graph, position, scratch.all_actions, state_reach, scratch)

@@ -268,22 +268,25 @@ def emit_row_update(code: Code, args, values, row, reach, put) -> None:
     new rows. ``args.changes[0]`` rises by the number of rows that ASCEND changes.
     """
     zero, role, changes = code.broadcast_like(reach, 0.0), args.role, args.changes
-
-    def put_where_reached(new_row: list[Vector]) -> None:
-        for roll, probability in enumerate(new_row):
-            # 0 is at least the reach where there is none.
-            put(roll, zero.where_at_least(reach, row[roll], probability))
-
     with code.when(role.equals(ASCEND)):
         best_row, changed = best_response_row(code, values, row, reach * TIE)
         changed_where_reached = zero.where_at_least(reach, 0.0, changed)
         num_changed = entry_sum(changed_where_reached)
         changes.put_number(0, code.builder.fadd(changes.number(0), num_changed))
-        put_where_reached(best_row)
+        _put_where_reached(reach, row, best_row, put)
     with code.when(role.equals(SOFTMAX)):
         temperature = code.broadcast_like(reach, args.temperature)
         damping = code.broadcast_like(reach, args.damping)
-        put_where_reached(softmax_step(code, values, row, reach * temperature, damping))
+        softmax_row = softmax_step(code, values, row, reach * temperature, damping)
+        _put_where_reached(reach, row, softmax_row, put)
+
+
+def _put_where_reached(reach, row, new_row, put) -> None:
+    """Emit the writing of rows, by ``put(roll, probability)``: the new ones where reached."""
+    zero = reach.code.broadcast_like(reach, 0.0)
+    for roll, probability in enumerate(new_row):
+        # 0 is at least the reach where there is none.
+        put(roll, zero.where_at_least(reach, row[roll], probability))
 
 
 def _largest(values) -> Vector:

@@ -191,14 +191,13 @@ def value_once(graph, recurring, play, positions, choice, values, payoff, is_cou
     """
     largest_change = -np.inf
     added = 1.0 if is_count else 0.0
-    new_values, way_values = recurring.new_values, scratch.way_values[0]
+    new_values = recurring.new_values
     for member in range(len(positions) - 1, -1, -1):
         position = positions[member]
         probabilities = probabilities_at(graph, position, play)
         chooses = choice[position, 0] != NO_CHOICE
-        value_ways(
-            graph, position, probabilities, chooses, values, payoff, scratch.end_values, way_values
-        )
+        played = scratch.all_actions if chooses else probabilities
+        way_values = value_ways(graph, position, played, values, payoff, scratch, 0)
         if chooses:
             sign = 1.0 if is_count or graph.player[position] == play.me else -1.0
             maximise(graph, position, sign, way_values, new_values, choice[position])
@@ -324,17 +323,13 @@ def choose(graph, recurring, block, me, mover, aim, choice, values, payoff, scra
     Returns whether an action was improved. Policy iteration begins with STAY and ends with LEAVE,
     so that play stays for ever only where that is best.
     """
-    way_values = scratch.way_values[0]
     has_improved = False
     sign = 1.0 if mover == me else -1.0
     for position in block_positions(graph, block):
         if graph.player[position] != mover:
             continue
         slots = graph.action_slot[graph.situation[position]]
-        unread_row = values[position]  # all ways are valued, whatever is played
-        value_ways(
-            graph, position, unread_row, True, values, payoff, scratch.end_values, way_values
-        )
+        way_values = value_ways(graph, position, scratch.all_actions, values, payoff, scratch, 0)
         for memory in range(values.shape[1]):
             chosen = choice[position, memory]
             best_action, best_value = 0, -np.inf

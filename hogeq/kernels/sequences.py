@@ -34,9 +34,9 @@ from hogeq.kernels.arrays import ASCEND, COUNTERFACTUAL, FULL_MEMORY, SOFTMAX
 from hogeq.kernels.cache import kernel, part
 from hogeq.kernels.row_roles import RegretTables, add_regret, match_regrets, soften, take_best
 from hogeq.kernels.segments import segment
+from hogeq.support.aliases import Floats
 
 Indices = NDArray[np.int32]
-Floats = NDArray[np.float64]
 
 WIN_RATE_OF_PAYOFF = 0.5  # a payoff that is the largest adds this to a win rate
 SEAT_SHARE = 0.5  # share of the games in which a player has a seat

@@ -188,7 +188,7 @@ def gather(data, positions, mask=None):
     vector_type = ir.VectorType(data.element, count)
     zeros = ir.Constant(vector_type, [0.0] * count)
     pointers = _pointer_vector(data, positions)
-    all_true = _all_true(count)
+    all_true = ir.Constant(ir.VectorType(BOOL, count), [1] * count)  # a mask of single bits
     kind = ir.FunctionType(vector_type, [pointers.type, INT32, all_true.type, vector_type])
     name = _intrinsic_name("gather", data, count)
     masked_gather = cgutils.get_or_insert_function(code.builder.module, kind, name)
@@ -226,11 +226,6 @@ def scatter_add(data, positions, vector):
         pointer = data.pointer_to(builder.extract_element(positions, lane))
         before = builder.load(pointer, typ=data.element)
         builder.store(builder.fadd(before, builder.extract_element(register, lane)), pointer)
-
-
-def _all_true(count):
-    """Make a mask of ones: LLVM's vector of `count` single bits."""
-    return ir.Constant(ir.VectorType(BOOL, count), [1] * count)
 
 
 def _pointer_vector(data, positions):

@@ -84,12 +84,8 @@ class CellLayout:
         self.lanes = tables.next_memory.shape[2]
         self.ends = 1 + int(tables.mode_forces_turn.max())  # 2 if a roll can force an extra turn
         self.most_sides = max(dice.sides for dice in tables.dice_of_kind)
-        self.blocks = _num_vectors(self.goal, cells)  # of a diagonal, at most
-        self.board = self._board()
-        # Numbers of a page: its rows, and the vector of constants.
-        self.afterstate_page = self.board.afterstate_rows * self.board.row_width + cells
-        self.cell_page = self.board.cell_rows * self.board.row_width + cells
         self._lay_out_groups()
+        self.board = self._board()
         self.shape = self._shape()
 
     def _board(self) -> Board:
@@ -105,11 +101,18 @@ class CellLayout:
         kind, own_after, opponent_after = _landings_on_board(tables)
         landing_rise = own_after + opponent_after - own - opponent
         most_landing_rise = int(landing_rise[kind < WIN].max(initial=0))
+        diagonal_width = _num_vectors(goal, self.cells) * self.cells  # numbers of its blocks
+        row_width = _num_vectors(diagonal_width + most_gift, self.cells) * self.cells
+        afterstate_rows = _power_of_two(max(most_rise, most_no_dice_rise) + 1)
+        cell_rows = _power_of_two(1 + most_landing_rise)
         return Board(
             goal=goal,
-            row_width=_num_vectors(self.blocks * self.cells + most_gift, self.cells) * self.cells,
-            afterstate_rows=_power_of_two(max(most_rise, most_no_dice_rise) + 1),
-            cell_rows=_power_of_two(1 + most_landing_rise),
+            row_width=row_width,
+            afterstate_rows=afterstate_rows,
+            cell_rows=cell_rows,
+            afterstate_page=afterstate_rows * row_width + self.cells,
+            cell_page=cell_rows * row_width + self.cells,
+            sums_size=diagonal_width * self.num_sums,
             totals_beyond=most_rise,
             most_gift=most_gift,
         )
@@ -238,8 +241,8 @@ class CellLayout:
         own_within = np.clip(own, 0, len(is_win) - 1)
         opponent_within = np.minimum(opponent, is_win.shape[1] - 1)
         wins = (own >= 0) & is_win[own_within, opponent_within]
-        loss_position = self.cell_page - self.cells
-        win_position = self.cell_page - 1
+        loss_position = board.cell_page - self.cells
+        win_position = board.cell_page - 1
         end_position = np.where(wins, win_position, loss_position)
         landing = np.repeat(2 * end_position[None], self.ends, axis=0)
         # Then those that land on a cell.
@@ -264,8 +267,8 @@ class CellLayout:
         """
         tables, goal, board = self.tables, self.goal, self.board
         own, opponent = np.indices((goal, goal))
-        loss_position = self.afterstate_page - self.cells
-        win_position = self.afterstate_page - 1
+        loss_position = board.afterstate_page - self.cells
+        win_position = board.afterstate_page - 1
         size = len(tables.dice_of_kind), 2 * goal - 1, board.row_width
         positions = np.full(size, loss_position, np.int64)
         for kind, by_total_and_score in enumerate(positions):
@@ -273,7 +276,7 @@ class CellLayout:
             opponent_after = opponent + tables.no_dice_gift[kind]
             row = (own_after + opponent_after) % board.afterstate_rows
             page = tables.no_dice_record[kind]
-            position = row * board.row_width + opponent_after + page * self.afterstate_page
+            position = row * board.row_width + opponent_after + page * board.afterstate_page
             wins = tables.win_at_once[kind, :goal, :, 0] > 0.5
             goes_on = (own_after < goal) & (opponent_after < goal)
             end_position = np.where(wins, win_position, loss_position)
@@ -341,17 +344,17 @@ class CellPasses:
             "groups": layout.groups,
             "situation": by_total(tables.situation),
             "line_of_roll": layout.line_of_roll,
-            "sums": zeros((seats * layout.blocks * shape.num_sums * cells,), dtype),
+            "sums": zeros((seats * board.sums_size,), dtype),
             "lines": zeros((matches * shape.most_lines * cells,), dtype),
         }
         self._reach_arguments = {
             "start_probability": 1.0 / players,
             "landed": zeros((shape.num_pages * cells,), dtype),
-            "afterstates": zeros((players * shape.num_pages, layout.afterstate_page), dtype),
-            "cells": zeros((players * 2 * shape.num_memories, layout.cell_page), dtype),
+            "afterstates": zeros((players * shape.num_pages, board.afterstate_page), dtype),
+            "cells": zeros((players * 2 * shape.num_memories, board.cell_page), dtype),
         }
-        afterstate_values = zeros((seats * shape.num_pages, layout.afterstate_page), dtype)
-        cell_values = zeros((seats * 2 * shape.num_memories, layout.cell_page), dtype)
+        afterstate_values = zeros((seats * shape.num_pages, board.afterstate_page), dtype)
+        cell_values = zeros((seats * 2 * shape.num_memories, board.cell_page), dtype)
         # The last constant of a page: the value of a win.
         afterstate_values[:, -1] = 1.0
         cell_values[:, -1] = 1.0

@@ -14,11 +14,13 @@ import numpy as np
 from hogeq.graph.hog import of_hog
 from hogeq.kernels import cache
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.priced import Claim, PricedResponders, Problem, RowPrices, width_of
+from hogeq.model.priced import PricedResponders, Problem
 from hogeq.model.protocol import Reach, Role
+from hogeq.model.responder import Claim, RowPrices, width_of
 from hogeq.model.state_values import best_rolls, hidden_values
 from hogeq.model.workspace import Layout
 from hogeq.rules import EDITIONS, Rules
+from hogeq.support.aliases import Floats
 
 PARTS: Final = (
     "matrices",
@@ -51,22 +53,14 @@ def _calls(game: HogEngine, part: str) -> Iterable[Call]:
         part = "policies" if duels is None else "matrices"
     layouts = [partial(game.layout, 2, dtype) for dtype in {game.quick_dtype(), np.float64}]
     graph_layout = partial(game.graph_layout, 2)
-
-    def pass_forward(make: Callable[[], Layout]) -> None:
-        make().forward(uniform)
-
-    def pass_backward(make: Callable[[], Layout], role: Role) -> None:
-        passes = make()
-        passes.backward(role, uniform, Reach(passes.each_reach[0], np.ones(1)), 1.0, 1.0)
-
-    reach = partial(pass_forward, graph_layout)
-    optimal = partial(pass_backward, graph_layout, Role.FULL_MEMORY)
+    reach = partial(_pass_forward, graph_layout, uniform)
+    optimal = partial(_pass_backward, graph_layout, uniform, Role.FULL_MEMORY)
     calls: dict[str, list[Call]] = {
         "matrices": [lambda: duels and duels.win_rate(np.zeros((2, *game.shape[:2]), np.int64))],
         "policies": [lambda: game.workspace(2).win_rate(uniform)],
         "search": [
-            *(partial(pass_forward, make) for make in layouts),
-            *(partial(pass_backward, make, Role.COUNTERFACTUAL) for make in layouts),
+            *(partial(_pass_forward, make, uniform) for make in layouts),
+            *(partial(_pass_backward, make, uniform, Role.COUNTERFACTUAL) for make in layouts),
         ],
         "full memory": [optimal],
         "values": [lambda: best_rolls(game, uniform)],
@@ -74,6 +68,17 @@ def _calls(game: HogEngine, part: str) -> Iterable[Call]:
         "hidden states": [reach, lambda: hidden_values(game, uniform)],
     }
     return calls[part]
+
+
+def _pass_forward(make: Callable[[], Layout], policies: Floats) -> None:
+    """Make a layout, and pass forward."""
+    make().forward(policies)
+
+
+def _pass_backward(make: Callable[[], Layout], policies: Floats, role: Role) -> None:
+    """Make a layout, and pass backward by a role."""
+    passes = make()
+    passes.backward(role, policies, Reach(passes.each_reach[0], np.ones(1)), 1.0, 1.0)
 
 
 def _certificate_calls(rules: Rules) -> Iterator[Call]:
@@ -85,13 +90,14 @@ def _certificate_calls(rules: Rules) -> Iterator[Call]:
     priced = PricedResponders([Problem(of_hog(small), 0, policy, 1.0)])
     states = np.zeros((1, of_hog(small).memories))
     claim = Claim(np.zeros(1, np.int64), states, states[0], 1.0, 1.0)
-    row_prices = {0: RowPrices(np.arange(goal**2), np.zeros(priced.parts[0].prices.shape))}
+    (part,) = priced.parts
+    stored = RowPrices(np.arange(goal**2), np.zeros(part.arrays.prices.shape))
     yield priced.visit
     yield priced.remember
     yield lambda: priced.is_met_once(1)
-    yield lambda: priced.lift(1, claim)
-    yield lambda: priced.lend(0, 1, claim, row_prices)
-    yield lambda: priced.revise(1, row_prices, np.zeros((dice + 1, states.size)), 1.0)
+    yield lambda: part.lift(1, claim)
+    yield lambda: part.lend(1, claim, stored)
+    yield lambda: part.revise(1, stored, np.zeros((dice + 1, states.size)), 1.0)
 
 
 def missing(game: HogEngine, *names: str) -> Iterator[cache.Kernel]:

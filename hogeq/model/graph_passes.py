@@ -66,6 +66,7 @@ def scratch_for(pass_graph: PassGraph, matches: int) -> Scratch:
         end_values=np.zeros(ends),
         way_reach=np.zeros(num_slots),
         end_reach=np.zeros(ends),
+        all_actions=np.ones(pass_graph.action_slot.shape[1]),
         iteration_error=np.zeros(1),
     )
 
@@ -238,12 +239,12 @@ class GraphPasses:
         before = policies[0].copy()
         rule = self._rule(role, temperature, damping, other_responds=both_respond)
         sums = RowSums(self.action_values, self._total_row_reach)
-        matches = Matches(policies, weights, self.payoff, self.reach, self.values)
+        matches = self._matches(policies, weights)
         arguments = rule, matches, sums, self._scratch
         recurring = self._recurring
         for run in reversed(self._runs):
             if role in {EVALUATE, FULL_MEMORY}:
-                self._value(run, policies, rule)
+                self._value(run, matches, rule)
             elif run.kind == PLAIN or recurring is None:  # None if no block recurs
                 graph_passes.act(self.pass_graph, run.first, run.last, *arguments)
             elif run.kind == SMALL:
@@ -267,6 +268,7 @@ class GraphPasses:
         pass_graph, changed, entering = self.pass_graph, policies.copy(), np.zeros_like(self.reach)
         self.forward(policies, entering)
         self.backward(EVALUATE, policies, weights)
+        matches, rule = self._matches(changed, weights), self._rule(EVALUATE)
         own = pass_graph.player == self.me
         is_new = own.copy()  # (C,) positions whose rows change
         is_new[own] = (after != policies[0]).any(axis=1)[pass_graph.row[own]]
@@ -278,7 +280,7 @@ class GraphPasses:
                 continue
             for row in set(pass_graph.row[positions[is_new[positions]]].tolist()):
                 changed[0, row] = after[row]
-                self._value(Run(block, block + 1, kind), changed, self._rule(EVALUATE))
+                self._value(Run(block, block + 1, kind), matches, rule)
                 gains[row] = weights @ (flow * (self.values[:, positions] - before)).sum((1, 2))
                 changed[0, row] = policies[0, row]
             self.values[:, positions] = before
@@ -324,18 +326,22 @@ class GraphPasses:
         numbers = float(temperature), float(damping), self.use_mirrors, float(self.graph.total)
         return PassRule(self.me, int(role), other_responds, *numbers)
 
-    def _value(self, run: Run, policies: Floats, rule: PassRule) -> None:
-        """Value a run of blocks under `policies` (1 + n, R, K); in FULL_MEMORY by best actions."""
+    def _matches(self, policies: Floats, weights: Floats) -> Matches:
+        """Give the player's matches against the opponents of a pass, whose values it fills."""
+        return Matches(policies, weights, self.payoff, self.reach, self.values)
+
+    def _value(self, run: Run, matches: Matches, rule: PassRule) -> None:
+        """Value a run of blocks under the policies of matches; in FULL_MEMORY by best actions."""
         from hogeq.kernels import graph_passes, recurring_values
 
         pass_graph, recurring, scratch = self.pass_graph, self._recurring, self._scratch
         if run.kind == PLAIN or recurring is None:  # None if no block recurs
-            arrays = policies, self.payoff, self.values, self.choice, scratch
-            graph_passes.value(pass_graph, run.first, run.last, rule, *arrays)
+            arguments = rule, matches, self.choice, scratch
+            graph_passes.value(pass_graph, run.first, run.last, *arguments)
             return
         blocks_backward = range(run.last - 1, run.first - 1, -1)
         for match, values in enumerate(self.values):
-            play = Play(self.me, policies, match)
+            play = Play(self.me, matches.policies, match)
             arrays_of_match = recurring.no_choice, values, self.payoff
             if rule.role == FULL_MEMORY:
                 for block in blocks_backward:
@@ -358,28 +364,33 @@ class GraphPasses:
         """
         from hogeq.kernels import recurring_values
 
-        me = play.me
-        pass_graph, recurring, scratch = self.pass_graph, self._recurring, self._scratch
-        filled = self.choice, self.values[play.opponent], self.payoff
+        pass_graph, values = self.pass_graph, self.values[play.opponent]
         self.choice[pass_graph.block_positions(block)] = NO_CHOICE
-        players = [1 - me, me] if both_respond else [me]
-
-        def choose(player: int, aim: int) -> bool:
-            arguments = block, me, player, aim, *filled, scratch
-            return bool(recurring_values.choose(pass_graph, recurring, *arguments))
-
+        players = [1 - play.me, play.me] if both_respond else [play.me]
         for player in players:
-            choose(player, STAY)  # changes `self.choice`, as every call
+            self._choose(block, play, player, STAY)
         if run.kind == SMALL:
             improves = True
             while improves:
-                recurring_values.solve(pass_graph, recurring, block, block + 1, play, *filled)
+                arguments = block, block + 1, play, self.choice, values, self.payoff
+                recurring_values.solve(pass_graph, self._recurring, *arguments)
                 # The player improves only where the other no longer does.
-                improves = any(choose(player, IMPROVE) for player in players)
+                improves = any(self._choose(block, play, player, IMPROVE) for player in players)
         else:
             self._iterate(block, play, self.choice, bounds=True)
         for player in players:
-            choose(player, LEAVE)
+            self._choose(block, play, player, LEAVE)
+
+    def _choose(self, block: int, play: Play, player: int, aim: int) -> bool:
+        """Choose actions, in `choice`, where a player moves in a block; whether one is better.
+
+        The aim is STAY, IMPROVE or LEAVE.
+        """
+        from hogeq.kernels.recurring_values import choose
+
+        filled = self.choice, self.values[play.opponent], self.payoff
+        arguments = block, play.me, player, aim, *filled, self._scratch
+        return bool(choose(self.pass_graph, self._recurring, *arguments))
 
     @property
     def error(self) -> float:

@@ -1,6 +1,7 @@
 """Values and reach of every hidden state of a game of Hog, in the order of `HogEngine.memories`."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -20,7 +21,7 @@ def hidden_values(game: HogEngine, policies: Floats) -> GraphLayout:
     """Value every hidden state if policies (Q, G, G, K) play; the result holds the values."""
     if game.has_memory or game.positions_recur:
         return _valued(game, policies, Role.EVALUATE)[0]
-    (values,), _ = backward_by(game, len(policies), _mixing(policies))
+    (values,), _ = backward_by(game, len(policies), partial(_mean_values, policies))
     return values
 
 
@@ -35,32 +36,33 @@ def best_rolls(game: HogEngine, policies: Floats) -> tuple[Matrix, float, GraphL
         passes, first = _valued(game, policies, Role.FULL_MEMORY)
         return passes.of_states(passes.passes.choice), first, passes
     best = np.zeros((game.goal**2, 1), matrix_type(game.num_actions))
-    values_of_policies = _mixing(policies)
-
-    def choose(player: int, cells: Ints, roll_values: Floats) -> Floats:
-        """Value the best roll of every memory, and note player 0's; or what policy 1 plays."""
-        if player == 1 and len(policies) > 1:
-            return values_of_policies(player, cells, roll_values)
-        largest = roll_values.max(axis=3)
-        if player == 0:
-            is_best = roll_values >= largest[..., None] - TIE
-            best[cells] = is_best[:, 0].argmax(axis=2)  # the first one; of the only pass
-        return largest
-
-    (passes,), starts = backward_by(game, len(policies), choose)
+    memory_values = partial(_best_values, policies, best)
+    (passes,), starts = backward_by(game, len(policies), memory_values)
     return best.reshape(game.goal, game.goal, 1), starts[0][0], passes
 
 
-def _mixing(policies: Floats) -> MemoryValues:
-    """Make a function for :func:`backward_by`: rolls are drawn from policies (Q, G, G, K)."""
+def _best_values(
+    policies: Floats, best: Matrix, player: int, cells: Ints, roll_values: Floats
+) -> Floats:
+    """Value the best roll of every memory, for :func:`backward_by`; or what policy 1 plays.
+
+    Player 0's best rolls are noted in `best`, (G * G, 1); there is one pass.
+    """
+    if player == 1 and len(policies) > 1:
+        return _mean_values(policies, player, cells, roll_values)
+    largest = roll_values.max(axis=3)
+    if player == 0:
+        is_best = roll_values >= largest[..., None] - TIE
+        best[cells] = is_best[:, 0].argmax(axis=2)  # the first one
+    return np.asarray(largest)
+
+
+def _mean_values(policies: Floats, player: int, cells: Ints, roll_values: Floats) -> Floats:
+    """Value every memory, for :func:`backward_by`: rolls are drawn from policies (Q, G, G, K)."""
     num_policies, _, _, actions = policies.shape
     rows = policies.reshape(num_policies, -1, 1, actions, 1)
-
-    def mean_values(player: int, cells: Ints, roll_values: Floats) -> Floats:
-        policy = rows[min(player, num_policies - 1)]  # of one policy, player 1 plays it too
-        return (roll_values @ policy[cells])[..., 0]
-
-    return mean_values
+    policy = rows[min(player, num_policies - 1)]  # of one policy, player 1 plays it too
+    return np.asarray((roll_values @ policy[cells])[..., 0])
 
 
 def _valued(game: HogEngine, policies: Floats, role: Role) -> tuple[GraphLayout, float]:

@@ -89,15 +89,13 @@ def tables_of(rules: Rules) -> Tables:
     no_dice = no_dice_turns(rules)
     landing_table = landings(rules)
     ways = ways_of(rules)
-    mode_of, bonus_of = _modes_and_bonuses(ways, own_score_counts=depends_on_own_score(no_dice))
-    modes = sorted(set(mode_of.values()))
+    roll_modes, roll_bonuses = _modes_and_bonuses(
+        ways, own_score_counts=depends_on_own_score(no_dice)
+    )
+    modes = sorted(set(roll_modes))
     kinds = sorted({kind for kind, _ in modes})
-    mode = np.zeros(ways.way_number.shape, np.int64)
-    bonus = np.zeros(ways.way_number.shape, np.int64)
-    for index in np.ndindex(mode.shape):
-        mode[index] = modes.index(mode_of[index])
-        bonus[index] = bonus_of[index]
-    most_bonus = int(bonus.max())
+    shape = ways.way_number.shape  # (S, H, K)
+    most_bonus = max(roll_bonuses)
     branches = tuple(
         ((), *(turns.branches(choice, kind.throw) for choice in rules.choices[1:]))
         for kind in kinds
@@ -125,33 +123,28 @@ def tables_of(rules: Rules) -> Tables:
         mode_kind=np.array([kinds.index(kind) for kind, _ in modes], np.int64),
         mode_forces_turn=np.array([int(forces) for _, forces in modes], np.int64),
         situation=ways.situation,
-        roll_mode=mode,
-        roll_bonus=bonus,
+        roll_mode=np.reshape([modes.index(mode) for mode in roll_modes], shape),
+        roll_bonus=np.reshape(roll_bonuses, shape),
         landings=landing_table,
         **lanes_of(rules)._asdict(),
     )
 
 
-Index = tuple[int, ...]  # situation, memory and roll
-
-
-def _modes_and_bonuses(
-    ways: Ways, *, own_score_counts: bool
-) -> tuple[dict[Index, _Mode], dict[Index, int]]:
-    """Find mode and bonus of every roll, by situation, memory and roll.
+def _modes_and_bonuses(ways: Ways, *, own_score_counts: bool) -> tuple[list[_Mode], list[int]]:
+    """List mode and bonus of every roll, by situation, memory and roll: (S * H * K,).
 
     `own_score_counts` says whether what no dice score depends on the mover's own score. Then a
     bonus on no dice is not the same as a higher score before: it belongs to the kind of turn.
     """
-    modes: dict[Index, _Mode] = {}
-    bonuses: dict[Index, int] = {}
-    for situation, memory, roll in np.ndindex(ways.way_number.shape):
-        way_numbers = ways.way_number[situation, memory]
-        way = ways.ways[way_numbers[roll]]
+    modes: list[_Mode] = []
+    bonuses: list[int] = []
+    for way_numbers in ways.way_number.reshape(-1, ways.way_number.shape[-1]):
         throw = ways.ways[way_numbers[1]].throw  # that of one die, since no dice have none
-        extra = way.bonus if own_score_counts and way.action == 0 else 0
-        modes[situation, memory, roll] = _TurnKind(throw, extra), way.forced
-        bonuses[situation, memory, roll] = way.bonus - extra
+        for way_number in way_numbers:
+            way = ways.ways[way_number]
+            extra = way.bonus if own_score_counts and way.action == 0 else 0
+            modes.append((_TurnKind(throw, extra), way.forced))
+            bonuses.append(way.bonus - extra)
     return modes, bonuses
 
 

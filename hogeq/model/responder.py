@@ -1,0 +1,399 @@
+"""A responder that knows every state and pays dual prices for its actions, and rows' claims on it.
+
+Sizes: C positions; the responder moves at O of them, its *own*; R rows, H memories, K actions, U
+ways to play that one kind of position has at most, J lanes of the memory. An information set (row)
+has m own positions, each with all H memories: n states. What claims, loans and refunds are:
+:mod:`hogeq.model.priced`.
+"""
+
+import math
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from hogeq.graph.graph import Graph
+from hogeq.kernels import claims, priced
+from hogeq.kernels.arrays import Play
+from hogeq.kernels.claims import ClaimPass
+from hogeq.kernels.priced import Responder
+from hogeq.model.graph_passes import scratch_for
+from hogeq.model.pass_graph import pass_graph_of
+from hogeq.support.aliases import Floats, Ints
+from hogeq.support.messages import HogeqError
+
+WIDTH = 8  # numbers side by side in a pass that values claims, and fewest in any
+ABSENT = -1  # number of a position that is not the player's own
+MOST_REFUNDS = WIDTH - 1  # of one pass; the last number is the fall of the responder's value
+
+
+def width_of(actions: int) -> int:
+    """Numbers side by side in a pass over the claims of all actions: a power of two."""
+    return max(WIDTH, 1 << (actions - 1).bit_length())
+
+
+class SeatPasses:
+    """What passes over one graph need, whatever the other player's policy is.
+
+    `order`, if given, is one of all positions (C,) that is better for a cache; it is taken only if
+    no turn leads back in it.
+    """
+
+    def __init__(self, graph: Graph, seat: int, order: Ints | None) -> None:
+        self.graph, self.seat = graph, seat
+        self._predecessors, self._predecessor_start = _predecessors(graph)
+        if order is None or not self._is_topological(order):
+            order = np.arange(graph.positions)
+        self.pass_graph = pass_graph_of(graph)._replace(position_order=order.astype(np.int32))
+        self.payoff = graph.payoff if seat == 0 else graph.total - graph.payoff  # (T,)
+        self.scratch = scratch_for(self.pass_graph, 1)
+        self.positions = np.flatnonzero(graph.player == seat)  # (O,) at which the player moves
+        # (C,), number of a position among the own.
+        self.own_index = np.full(graph.positions, ABSENT)
+        self.own_index[self.positions] = np.arange(len(self.positions))
+        self._row = graph.row[self.positions].astype(np.int64)  # (O,)
+        self._sorted_by_row = np.argsort(self._row, kind="stable")
+        sorted_rows = self._row[self._sorted_by_row]
+        self._row_start = np.searchsorted(sorted_rows, np.arange(graph.rows + 1))
+
+    @property
+    def num_slots(self) -> int:
+        """Number of pairs of a way to play and a lane that a position has at most, U * J."""
+        return len(self.scratch.way_reach)
+
+    @property
+    def num_ways(self) -> int:
+        """Number of ways to play that a position has at most, U."""
+        return self.num_slots // self.pass_graph.next_memory.shape[1]
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Shape of the prices of actions, (O, H, K)."""
+        return len(self.positions), self.graph.memories, self.graph.num_actions
+
+    def positions_of_row(self, row: int) -> Ints:
+        """Own positions in an information set (row), (m,), by their numbers among the own."""
+        if row >= self.graph.rows:
+            return np.zeros(0, np.int64)
+        return self._sorted_by_row[self._row_start[row] : self._row_start[row + 1]]
+
+    def sum_by_row(self, numbers: Floats) -> Floats:
+        """Sum numbers of the own positions, (O,), for each row: (R,)."""
+        return np.bincount(self._row, numbers, self.graph.rows).astype(np.float64)
+
+    @cached_property
+    def claim_pass(self) -> ClaimPass:
+        """Arrays of a pass over claims, of at most :func:`width_of` K numbers side by side."""
+        own, memories, actions = self.shape
+        positions, width = self.graph.positions, width_of(actions)
+        return ClaimPass(
+            predecessors=self._predecessors.astype(np.int32),
+            predecessor_start=self._predecessor_start,
+            relation=np.zeros(positions, np.uint8),
+            state_worths=np.zeros(positions * memories * width),
+            price_cuts=np.zeros(self.shape),
+            way_value_falls=np.zeros((own, self.num_slots)),
+            end_worths=np.zeros(len(self.scratch.end_values) * width),
+            slot_worths=np.zeros(self.num_slots * width),
+            gains=np.zeros((self.num_ways, self.num_ways)),
+            has_gains=np.zeros(self.num_ways, np.uint8),
+            values_now=np.zeros(actions),
+            values_after=np.zeros(actions),
+            reduced_costs=np.zeros(actions),
+            memories_by_lane=np.argsort(self.graph.lane, kind="stable"),
+        )
+
+    def set_claims(self, row: int, row_claims: Floats) -> Ints:
+        """Set the worths in a row's states to claims, (m, H, width); return its positions, (m,).
+
+        A pass of so many numbers takes the worths from there.
+        """
+        members = self.positions[self.positions_of_row(row)]
+        width = row_claims.shape[-1]
+        self.state_worths(width)[members] = row_claims.reshape(len(members), -1, width)
+        return members
+
+    def state_worths(self, width: int) -> Floats:
+        """Worths of claims in each state in a pass of `width` numbers: a view, (C, H, width)."""
+        shape = self.graph.positions, self.graph.memories, width
+        return self.claim_pass.state_worths[: math.prod(shape)].reshape(shape)
+
+    def count_before(self, row: int) -> int:
+        """Count the own positions from which play can come to a row, and those of the row.
+
+        -1 if a play can meet the row twice.
+        """
+        row_positions = self.positions[self.positions_of_row(row)]
+        return int(
+            claims.count_before(self.pass_graph, self.own_index, self.claim_pass, row_positions)
+        )
+
+    def numbers_among(self, listed: Ints) -> Ints:
+        """Index of each own position in a list of own positions, (O,); `ABSENT` if not listed."""
+        index = np.full(len(self.positions), ABSENT)
+        index[listed] = np.arange(len(listed))
+        return index
+
+    def mean_at_start(self, width: int) -> Floats:
+        """Mean over the start states of the worths of claims of the last pass, (width,)."""
+        position, memory = self.graph.start.T
+        # Positions that the pass left out have numbers of an earlier pass.
+        chances = self.graph.start_chance * (self.claim_pass.relation[position] > 0)
+        return np.asarray(chances @ self.state_worths(width)[position, memory])
+
+    def bytes_of_responder(self) -> int:
+        """Bytes of the arrays that a responder adds: prices, values and choices."""
+        own, memories, actions = self.shape
+        bytes_of_state = 8 * (actions + 2) + 3  # eight for each double, one for each small number
+        return own * (memories * bytes_of_state + 8 * self.num_slots)
+
+    def _is_topological(self, order: Ints) -> bool:
+        """Whether an order has every position once, and after all its predecessors."""
+        positions = self.graph.positions
+        rank = np.full(positions, -1)  # index of each position in the order
+        rank[order] = np.arange(len(order))
+        if len(order) != positions or (rank < 0).any():
+            return False
+        rank_of_successor = np.repeat(rank, np.diff(self._predecessor_start))
+        return bool((rank[self._predecessors] < rank_of_successor).all())
+
+
+def _vector(width: int) -> tuple[float, ...]:
+    """Zeros that tell a kernel by their type how many numbers go side by side."""
+    return (0.0,) * width
+
+
+class Claim(NamedTuple):
+    """Claims of one row; see :mod:`hogeq.search.lifted_bound`."""
+
+    actions: Ints  # (A,), the actions that claim, the first claims most
+    price_rises: Floats  # (A, n), of each of them in each state
+    value_fall: Floats  # (n,), by how much the responder's value falls in each state
+    covered_share: float  # of what a claim gains by another action before, by loans
+    lent_share: float  # largest share of the reduced cost of an action that is lent
+
+    @property
+    def num_refunds(self) -> int:
+        """Number of refunds that a pass computes: the last may be that of several actions."""
+        return min(len(self.actions), MOST_REFUNDS)
+
+
+class RowPrices(NamedTuple):
+    """One row's part of a responder's prices, so that it can be revised: its claims and loans."""
+
+    own_positions: Ints  # (j,), from which play can come to the row, and those of the row
+    prices: Floats  # (j, H, K)
+
+
+class PricedResponder:
+    """A responder to one policy of the other player, at prices of 0 first.
+
+    `passes` has what does not depend on the policy, `arrays` its prices and values. Payoffs are
+    divided by `scale`.
+    """
+
+    def __init__(self, passes: SeatPasses, policy: Floats, scale: float) -> None:
+        own, memories, _ = passes.shape
+        positions = passes.graph.positions
+        self.passes = passes
+        self.arrays = Responder(
+            play=Play(passes.seat, policy[None].copy(), 0),
+            payoff=passes.payoff / scale,
+            own_index=passes.own_index,
+            prices=np.zeros(passes.shape),
+            is_reachable=np.ones((positions, memories), np.uint8),
+            is_used_way=np.ones((own, passes.num_ways), np.uint8),
+            values=np.zeros((positions, memories)),
+            way_values=np.zeros((own, passes.num_slots)),
+            best_action=np.full((own, memories), -1, np.int8),
+            largest_size=np.zeros(1),
+        )
+
+    def begin(self) -> None:
+        """Find the states and the ways to play that play can reach, and solve the responder."""
+        passes, arrays, pass_graph = self.passes, self.arrays, self.passes.pass_graph
+        lanes = pass_graph.next_memory.shape[1]
+        arrays.is_reachable[:] = self.reach_of_states() > 0.0
+        way_numbers = pass_graph.action_slot // lanes  # (S, K, H), counted in each situation
+        situation = pass_graph.situation[passes.positions]  # (O,)
+        is_reachable = arrays.is_reachable[passes.positions] > 0  # (O, H)
+        for way in range(passes.num_ways):
+            is_played = (way_numbers == way).any(axis=1)  # (S, H), by some action
+            arrays.is_used_way[:, way] = (is_reachable & is_played[situation]).any(axis=1)
+        self.remember()
+
+    def remember(self) -> None:
+        """Solve the responder by one backward induction at its prices."""
+        priced.remember(self.passes.pass_graph, self.arrays, self.passes.scratch)
+
+    @property
+    def value(self) -> float:
+        """Expected payoff less prices: the mean over starts."""
+        graph = self.passes.graph
+        return float(self.arrays.values[tuple(graph.start.T)] @ graph.start_chance)
+
+    def reach_of_states(self) -> Floats:
+        """Reach of all states, (C, H), by the actions chosen; by all actions before any is."""
+        graph = self.passes.graph
+        reach = np.zeros(self.arrays.values.shape)
+        np.add.at(reach, tuple(graph.start.T), graph.start_chance)
+        priced.reach(self.passes.pass_graph, self.arrays, self.passes.scratch, reach)
+        return reach
+
+    def reduced_costs(self, row: int) -> Floats:
+        """Reduced cost of every action in a row's states, (K, n): by how much it is worse.
+
+        It is 0 where play never comes.
+        """
+        passes, arrays = self.passes, self.arrays
+        members = passes.positions_of_row(row)
+        positions = passes.positions[members]
+        situations = passes.pass_graph.situation[positions]
+        # Indices (m, H, K) into `way_values`, of the ways by which the actions play.
+        slots = passes.pass_graph.action_slot[situations].transpose(0, 2, 1)
+        action_values = arrays.way_values[members[:, None, None], slots] - arrays.prices[members]
+        costs = np.maximum(arrays.values[positions][..., None] - action_values, 0.0)
+        costs[arrays.is_reachable[positions] == 0] = 0.0
+        return np.asarray(costs.reshape(-1, costs.shape[2]).T)
+
+    # --- claims ---
+
+    def lift(self, row: int, claim: Claim) -> tuple[Floats, float]:
+        """Value a claim by one pass: its refunds, and how far the responder's value falls.
+
+        Columns of the pass are the claims of actions and, last, the fall of the row's value.
+        """
+        passes, count = self.passes, claim.num_refunds
+        columns = np.zeros((len(claim.value_fall), WIDTH))
+        weights = np.zeros(WIDTH)
+        weights[:count] = claim.covered_share
+        columns[:, -1] = claim.value_fall
+        if count:
+            columns[:, :count] = claim.price_rises[:count].T
+            # Actions for which there is no column share the last one, as the best of them.
+            columns[:, count - 1] = claim.price_rises[count - 1 :].max(axis=0)
+        is_met_once = claims.lift(
+            passes.pass_graph,
+            self.arrays,
+            passes.claim_pass,
+            passes.set_claims(row, columns),
+            weights,
+            claim.lent_share,
+            _vector(WIDTH),
+        )
+        _require_once(row, is_met_once)
+        start_worths = passes.mean_at_start(WIDTH)
+        return start_worths[:count], float(start_worths[-1])
+
+    def no_prices(self) -> RowPrices:
+        """Prices of 0 as the part of the row that the last pass was over."""
+        passes = self.passes
+        positions = np.flatnonzero(passes.claim_pass.relation[passes.positions])
+        return RowPrices(positions, np.zeros((len(positions), *passes.shape[1:])))
+
+    def lend(self, row: int, claim: Claim, stored: RowPrices | None) -> None:
+        """Charge the responder for a row's claims, and subtract the loans of the last pass.
+
+        `stored` is the row's own part of the prices, changed alike; None if it is not stored.
+        """
+        passes, prices = self.passes, self.arrays.prices
+        members = passes.positions_of_row(row)
+        charged = np.zeros((len(members), *passes.shape[1:]))  # (m, H, K)
+        charged[:, :, claim.actions] = claim.price_rises.T.reshape(*charged.shape[:2], -1)
+        own_positions = members[:0] if stored is None else stored.own_positions
+        row_prices = charged[:0] if stored is None else stored.prices
+        index = passes.numbers_among(own_positions)
+        pass_arguments = passes.pass_graph, self.arrays, passes.claim_pass
+        claims.lend(*pass_arguments, index, row_prices, _vector(WIDTH))
+        prices[members] += charged
+        self._note_largest(charged, prices[members])
+        if stored is not None:
+            stored.prices[index[members]] += charged
+            self._note_largest(stored.prices[index[members]])
+
+    # --- revisions ---
+
+    def revise(self, row: int, stored: RowPrices, more: Floats, lent: float) -> Floats:
+        """Charge `more` claims in a row, (K, n), and move its loans: the refunds, (K,).
+
+        `stored` is the row's part of the prices, revised in place; `lent` the largest share of an
+        action's reduced cost that is lent.
+        """
+        passes, prices = self.passes, self.arrays.prices
+        members = passes.positions_of_row(row)
+        is_reachable = self.arrays.is_reachable[passes.positions[members]] > 0  # (m, H)
+        charged = more.T.reshape(len(members), -1, len(more))  # (m, H, K)
+        charged = np.where(is_reachable[..., None], charged, 0.0)
+        index = np.searchsorted(stored.own_positions, members)
+        stored.prices[index] += charged
+        prices[members] += charged
+        self._note_largest(stored.prices[index], prices[members])
+        return self._revise(row, stored, stored.prices[index], lent, returned=1.0)
+
+    def most_reach(self, row: int, stored: RowPrices) -> float:
+        """Return the highest reach of a row that the responder can have, whatever it plays.
+
+        It is the refund of a claim of 1 on every state and action, without loans.
+        """
+        members = self.passes.positions_of_row(row)
+        ones = np.ones((len(members), *stored.prices.shape[1:]))
+        no_prices = stored._replace(prices=np.zeros_like(stored.prices))
+        return float(self._revise(row, no_prices, ones, 0.0, returned=0.0).max())
+
+    def _revise(
+        self, row: int, stored: RowPrices, row_claims: Floats, lent: float, returned: float
+    ) -> Floats:
+        """Value all claims of a row, (m, H, K), by one pass, which moves its loans: refunds, (K,).
+
+        `lent` is the largest share of reduced costs that is lent, `returned` the share of needless
+        loans that is given back. Columns of the pass are actions, then idle ones to a power of two.
+        """
+        passes = self.passes
+        positions, memories, actions = row_claims.shape
+        width = width_of(actions)
+        idle = np.full(width, -2.0 * claims.NONE)
+        idle[:actions] = 0.0
+        columns = np.zeros((positions, memories, width))
+        columns[:, :, :actions] = row_claims
+        is_met_once = claims.revise(
+            passes.pass_graph,
+            self.arrays,
+            passes.claim_pass,
+            passes.scratch,
+            passes.set_claims(row, columns),
+            passes.numbers_among(stored.own_positions),
+            stored.prices,
+            idle,
+            lent,
+            returned,
+            _vector(width),
+        )
+        _require_once(row, is_met_once)
+        return passes.mean_at_start(width)[:actions]
+
+    def _note_largest(self, *arrays: Floats) -> None:
+        """Raise `largest_size` to the largest size of the numbers of some arrays."""
+        largest_size = self.arrays.largest_size
+        for array in arrays:
+            largest_size[0] = max(largest_size[0], float(np.abs(array).max(initial=0.0)))
+
+
+def _require_once(row: int, is_met_once: bool) -> None:
+    """Refuse claims of a row that a play can meet twice."""
+    if not is_met_once:
+        raise HogeqError(f"row {row}: can be met twice in a play; allowed: once, to claim")
+
+
+def _predecessors(graph: Graph) -> tuple[Ints, Ints]:
+    """List the positions from which a turn leads to each position.
+
+    Returns all of them one after another, and where that of each position begins, (C + 1,).
+    """
+    count = graph.positions
+    position, entry = graph.ends
+    successor = graph.next[entry].astype(np.int64)
+    goes_on = successor >= 0  # else play ends
+    edges = np.sort(successor[goes_on] * count + position[goes_on])  # successor, then predecessor
+    edges = edges[np.flatnonzero(np.diff(edges, prepend=-1))]  # np.unique takes 30 times as long
+    start = np.searchsorted(edges // count, np.arange(count + 1))
+    return edges % count, start
