@@ -294,8 +294,8 @@ class _Walk:
         row = np.frombuffer(self.row, np.int32)
         source = np.repeat(np.arange(len(player)), degree)  # position before each move
         goes_on = after >= 0
-        levels = levels_of(np.zeros(len(player), np.int64), source[goes_on], after[goes_on])
-        order = levels.order  # positions as the walk met them, level by level
+        level_of = levels_of(np.zeros(len(player), np.int64), source[goes_on], after[goes_on])
+        order = np.argsort(level_of, kind="stable")  # positions as the walk met them, by level
         new_number = np.empty(len(order), np.int64)
         new_number[order] = np.arange(len(order))
         begin = np.cumsum(degree) - degree
@@ -313,12 +313,12 @@ class _Walk:
         chances = [chance for distribution in self.chances for chance in distribution]
         # An action of a player has one outcome.
         num_outcomes = np.array([1] * most + [len(distribution) for distribution in self.chances])
-        level_of = np.repeat(np.arange(len(levels.start) - 1), np.diff(levels.start))
+        level_of = level_of[order]
         source = np.repeat(np.arange(len(order)), degree)
         recurs = (after >= 0) & (level_of[source] == level_of[np.maximum(after, 0)])
         states = [self.states[old] for old in order.tolist()]
         arrays: dict[str, Any] = {
-            "level": levels.start,
+            "level": np.append(0, np.cumsum(np.bincount(level_of))),
             "player": player,
             "row": np.where(nature, 0, new_row[np.where(nature, -1, row)]),
             "fixed": np.eye(1, most),  # chance has one action

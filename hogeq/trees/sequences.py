@@ -20,14 +20,14 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
-from scipy.sparse import csr_array
 
+from hogeq.graph.levels import longest_paths
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.inflation import parts_of_rows
-from hogeq.trees.packed import first_entries, first_of_most, offsets, ranges
+from hogeq.trees.packed import first_entries, first_of_most, offsets
 from hogeq.trees.teams import side_names
 
 if TYPE_CHECKING:
@@ -129,27 +129,13 @@ class SequenceForm:
     def rank_of_row(self) -> Ints | None:
         """Order of rows in plays, (R,); None if two come in either order, or one comes twice.
 
-        It is a topological order: a row has a rank when all rows that can come before it do.
+        The rank of a row is the largest number of rows that can come before it, one by one.
         """
         if self.is_absent_minded:
             return None
-        rows = self.tree.num_rows
         later = np.flatnonzero(self.parent_sequence)  # after an own action
         row_before = self.row_of_refined[self.parent_refined[later]]
-        pairs = np.unique(row_before * rows + self.row_of_refined[later])  # each as one number
-        before, after = np.divmod(pairs, rows)
-        links = csr_array((np.ones(len(before)), (before, after)), (rows, rows))
-        unranked_before = np.bincount(after, minlength=rows)  # rows before each without a rank yet
-        ready = np.flatnonzero(unranked_before == 0)
-        rank, number = np.zeros(rows, np.int64), 0
-        while len(ready):
-            rank[ready] = number
-            sizes = links.indptr[ready + 1] - links.indptr[ready]
-            following = links.indices[ranges(links.indptr[ready], sizes)]  # can come next
-            np.subtract.at(unranked_before, following, 1)
-            ready = np.unique(following[unranked_before[following] == 0])
-            number += 1
-        return None if unranked_before.any() else rank
+        return longest_paths(self.tree.num_rows, row_before, self.row_of_refined[later])
 
     def payoffs_against(self, joint: Floats) -> Floats:
         """Payoff at the ends of each sequence, (S,), as a share of the largest payoff.
