@@ -323,9 +323,10 @@ class Recall:
         best: Pair | None = None
         for parts in self.shared.values():
             part = form.inflated.row_of_refined[parts]  # of the row, after inflation
-            if len(np.unique(part)) == len(part):
-                continue
             nodes = form.first_node[parts].tolist()  # the shortest histories first
+            is_longer = best is not None and self.pair(*nodes[:2]).moves >= best.moves
+            if is_longer or len(np.unique(part)) == len(part):
+                continue
             table = earlier_acts(np.array(parts), form.row_of_refined, form.parent_refined, acts)
             assert table is not None  # noqa: S101 - there is no limit of time
             for number, node in enumerate(nodes):
