@@ -46,7 +46,7 @@ def coarser(tree: FlatTree, forget: str | Forget | None) -> FlatTree:
         key = player, legal[row], _remembered(forget, histories[node], player)
         memory[index] = numbers.setdefault(key, len(numbers))
     # Rows are joined if a chain of shared memories links them, in the order of their first ones.
-    joined = linked(tree.num_rows, rows, memory)
+    joined = linked(tree.num_rows, rows.astype(np.int64), memory)
     _, first, sizes = np.unique(joined, return_index=True, return_counts=True)
     names = [
         f"{tree.names[row]} and {size - 1} more" if size > 1 else tree.names[row]
