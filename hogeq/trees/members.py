@@ -12,9 +12,9 @@ from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import Deadline
 from hogeq.trees.enclosures import Payoffs, plan_of
 from hogeq.trees.flat import FlatTree
+from hogeq.trees.recall import against_all_others
 from hogeq.trees.responses import settle
 from hogeq.trees.sequences import sequence_form
-from hogeq.trees.teams import against_all_others
 
 
 class Deviation(NamedTuple):

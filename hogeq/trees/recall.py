@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hogeq.support.messages import indented
 from hogeq.trees.flat import TERMINAL, FlatTree, History
 from hogeq.trees.inflation import earlier_acts
 from hogeq.trees.sequences import sequence_form
 from hogeq.trees.shuffling import is_too_large, shuffled
-from hogeq.trees.teams import against_all_others
 from hogeq.trees.well_formed import ENDINGS, Plays
 
 MOST_PLAYS: Final = 20_000_000
@@ -187,6 +187,18 @@ def audit_of(tree: FlatTree, player: int) -> Audit:
             member_audit = Recall(member_tree, 0).audit()
             member_audits.append(replace(member_audit, player=member))
     return replace(audit, members=tuple(member_audits))
+
+
+def against_all_others(tree: FlatTree, own_rows: NDArray[np.bool_], side: int) -> FlatTree:
+    """Turn a tree of several players into one of two: a player on `side`, all others opposite.
+
+    `own_rows`, (R,), says which information sets are that player's.
+    """
+    seat = np.where(own_rows, side, 1 - side).astype(np.int8)
+    if (seat == tree.seat).all():
+        return tree  # whose sequences are known
+    mover = np.where(tree.row >= 0, seat[tree.row], tree.player).astype(np.int8)
+    return replace(tree, player=mover, seat=seat, sides=None)
 
 
 class Pair(NamedTuple):

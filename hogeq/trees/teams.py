@@ -9,18 +9,11 @@ payoff that payoff.
 """
 
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, NamedTuple, TypeAlias
 
 from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.teams import Teams, players_of, written
-
-if TYPE_CHECKING:
-    from hogeq.trees.flat import FlatTree
 
 Sides: TypeAlias = tuple[int, ...]
 """Which team, 0 or 1, each player is in."""
@@ -99,15 +92,3 @@ def paid_to(payoffs: Sequence[Any], sides: Sides) -> tuple[Any, ...]:
         return (payoffs[0] if are_equal else sum(payoffs) / len(payoffs),)  # equal: not rounded
     first, second = members_of(sides)
     return sum(payoffs[player] for player in first), sum(payoffs[player] for player in second)
-
-
-def against_all_others(tree: "FlatTree", own_rows: NDArray[np.bool_], side: int) -> "FlatTree":
-    """Turn a tree of several players into one of two: a player on `side`, all others opposite.
-
-    `own_rows`, (R,), says which information sets are that player's.
-    """
-    seat = np.where(own_rows, side, 1 - side).astype(np.int8)
-    if (seat == tree.seat).all():
-        return tree  # whose sequences are known
-    mover = np.where(tree.row >= 0, seat[tree.row], tree.player).astype(np.int8)
-    return replace(tree, player=mover, seat=seat, sides=None)
