@@ -40,6 +40,11 @@ class Answer(NamedTuple):
     """Proves the bound: one of `BOUND_METHODS`."""
     choices: Choices | None = None  # (C,), those of a belief DAG that it comes to
 
+    @property
+    def is_proved(self) -> bool:
+        """Whether no response is better, up to `CONVERGED_GAP`."""
+        return self.bound - self.payoff <= CONVERGED_GAP
+
 
 def best_response(
     original: SequenceForm,
