@@ -71,28 +71,25 @@ def never_left(
     `staying` is from :func:`staying_actions`. Beginning with all its states, remove those in which
     play may leave the set, until there are no more of them.
     """
-
-    def can_remain(state: State, actions: list[Staying]) -> bool:
-        """Whether a state is never left by these actions: all that a policy plays, or any."""
-        position, _ = state
-        policy = policies[graph.player[position]]
-        if policy is None:
-            return bool(actions)
-        played = np.flatnonzero(policy[graph.row[position]]).tolist()
-        return {*played} <= {staying_action.action for staying_action in actions}
-
-    remaining = {state: actions for state, actions in staying.items() if can_remain(state, actions)}
+    remaining = staying
     while True:
-        within = {
-            state: [action for action in actions if action.after <= remaining.keys()]
-            for state, actions in remaining.items()
-        }
-        smaller = {
-            state: actions for state, actions in within.items() if can_remain(state, actions)
-        }
+        smaller = {}
+        for (position, memory), actions in remaining.items():
+            within = [stay for stay in actions if stay.after <= remaining.keys()]
+            played = policies[graph.player[position]]
+            # A policy must stay by all that it plays; a player without one by any action.
+            if _stays(within, None if played is None else played[graph.row[position]]):
+                smaller[position, memory] = within
         if len(smaller) == len(remaining):
             return {state: [stay.action for stay in actions] for state, actions in smaller.items()}
         remaining = smaller
+
+
+def _stays(actions: list[Staying], probabilities: Floats | None) -> bool:
+    """Whether all that is played with some probability, (K,), is among actions; of None any is."""
+    if probabilities is None:
+        return bool(actions)
+    return {*np.flatnonzero(probabilities).tolist()} <= {stay.action for stay in actions}
 
 
 def ways_to_stay(

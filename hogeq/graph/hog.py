@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +27,6 @@ from hogeq.support.aliases import Floats, Ints
 ENDLESS: Final = 0.5  # payoff of a game that never ends: it is a draw
 NO_DICE: Final = -1  # stands for the points of rolling no dice, which depend on the cell
 BATCH_SIZE: Final = 1024  # positions in a batch, which bounds the memory for their ends
-
-
-class _Successors(NamedTuple):
-    """Where turns of one seat lead, by place in the tables of landings, (places,)."""
-
-    kind: Ints  # OTHER, AGAIN, WIN or LOSS
-    cell: Ints  # own score * G + opponent's score of who moves next; 0 where the game is over
 
 
 @lru_cache(maxsize=4)
@@ -65,9 +58,10 @@ def of_hog(rules: Rules) -> Graph:
         is_below_goals.append((own < goal) & (opponent < other_goal))
         successors.append(_successors(rules, goal, other_goal))
         is_possible = is_used[situation] & is_below_goals[-1][:, None]
-        edges.append(_edges_of_total(total, successors[-1], places[:, level_ends], is_possible))
+        edges.append(_edges_of_total(total, *successors[-1], places[:, level_ends], is_possible))
     source, target = (np.concatenate(cells) for cells in zip(*edges, strict=True))
-    order, level_start = levels_of(total, source, target)
+    level_of = levels_of(total, source, target)
+    order = np.argsort(level_of, kind="stable")
     # Positions: the cells in order of their levels, and for each the players who can move there.
     is_position = np.stack(is_below_goals, axis=1)[order]  # (G * G, 2)
     index, mover = np.nonzero(is_position)
@@ -87,13 +81,11 @@ def of_hog(rules: Rules) -> Graph:
         # A label encodes the record of the turn, and whether the same player moves again.
         learned = records[cell[batch]] + moves_again[place_of_mover] * num_records
         label[batch] = np.where(following[batch] < 0, 0, learned)  # payoffs need no label
-    positions_before = np.append(0, np.cumsum(is_position.sum(axis=1)))  # each cell in the order
-    level_of = np.zeros(size**2, np.int64)
-    level_of[order] = np.repeat(np.arange(len(level_start) - 1), np.diff(level_start))
+    _, level_start = np.unique(level_of[cell], return_index=True)
     recurs = bool((level_of[source] == level_of[target]).any())
     no_memory = all_memories(rules).index(Memory())
     return Graph.unchecked(
-        level=np.unique(positions_before[level_start]),
+        level=np.append(level_start, len(cell)),
         player=mover,
         row=cell,
         fixed=np.zeros((0, rules.num_actions)),
@@ -195,11 +187,14 @@ def _landing_places(
     return places, records, np.flatnonzero(~raises_total)  # no landing lowers a total
 
 
-def _successors(rules: Rules, goal: int, other_goal: int) -> _Successors:
+def _successors(rules: Rules, goal: int, other_goal: int) -> tuple[Ints, Ints]:
     """Find where each place leads, for a mover with `goal` against one with `other_goal`.
 
     A place is an index of the flat table of landings, or of its second copy: that is for turns
     that force another, in which the mover moves again unless the game is over.
+
+    Returns by place, (places,), the kind of landing and the cell of who moves next, 0 where the
+    game is over.
     """
     ends = landings(rules)
     kind = landing_kinds(ends, goal, other_goal).ravel()
@@ -211,35 +206,36 @@ def _successors(rules: Rules, goal: int, other_goal: int) -> _Successors:
     next_opponent = np.where(moves_again, opponent, own)
     cell = next_own * rules.size + next_opponent
     is_over = kinds >= WIN  # WIN or LOSS
-    return _Successors(kinds, np.where(is_over, 0, cell))
+    return kinds, np.where(is_over, 0, cell)
 
 
 def _edges_of_total(
     total: Ints,
-    successors: _Successors,
+    kind: Ints,
+    next_cell: Ints,
     places: NDArray[np.int32],
     is_possible: NDArray[np.bool_],
 ) -> tuple[Ints, Ints]:
     """List the turns, from cell to cell, that leave the total score as it is.
 
-    `total` is that of each cell; `places` and `is_possible` are by cell and end, (G * G, n).
-    Returns the cells before and after each turn.
+    `total` is that of each cell; `kind` and `next_cell`, by place, are of :func:`_successors`;
+    `places` and `is_possible` are by cell and end, (G * G, n). Returns the cells before and after
+    each turn.
     """
-    goes_on = successors.kind[places] < WIN
-    next_cell = successors.cell[places]
-    keeps_total = total[next_cell] == total[:, None]
+    goes_on = kind[places] < WIN
+    keeps_total = total[next_cell[places]] == total[:, None]
     source, end = np.nonzero(is_possible & goes_on & keeps_total)
-    return source, next_cell[source, end]
+    return source, next_cell[places[source, end]]
 
 
 def _next_positions(
-    successors: list[_Successors], number: NDArray[np.int32]
+    successors: list[tuple[Ints, Ints]], number: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
     """Look up the next position by mover and place, (2 * places,), and whether the mover stays.
 
     The end of the game is -1 - t for payoff t of player 0, 0 or 1. The second array is 1 where the
-    same player moves again. `successors` are by mover; `number`, (2, G * G), are positions by the
-    player who moves and the cell.
+    same player moves again. `successors` are those of each mover; `number`, (2, G * G), are
+    positions by the player who moves and the cell.
     """
     following, moves_again = [], []
     for mover, (kind, cell) in enumerate(successors):

@@ -1,22 +1,13 @@
 """Levels of positions: an end leads to a later level, or a level recurs and is iterated."""
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.support.aliases import Ints
 
 
-class Levels(NamedTuple):
-    """An order of C positions, and where levels begin in it."""
-
-    order: Ints  # (C,)
-    start: Ints  # (L + 1,)
-
-
-def levels_of(rank: Ints, source: Ints, target: Ints) -> Levels:
-    """Sort positions into levels, so that no edge leads to an earlier level.
+def levels_of(rank: Ints, source: Ints, target: Ints) -> Ints:
+    """Level of each of C positions, (C,), so that no edge leads to an earlier level.
 
     1. Positions that lead to each other, a strongly connected component, are one level: it recurs.
     2. All other positions are sorted by rank, then by depth: the length of the longest path of
@@ -36,13 +27,16 @@ def levels_of(rank: Ints, source: Ints, target: Ints) -> Levels:
     recurs = np.zeros(num_components, bool)
     recurs[component[source[is_inside]]] = True
     outer_edges = component[source[~is_inside]], component[target[~is_inside]]
-    depth = depths(num_components, *outer_edges)[component]
+    depth_of_component = longest_paths(num_components, *outer_edges)
+    assert depth_of_component is not None  # noqa: S101 - no edge leads back to a component
+    depth = depth_of_component[component]
     # A component that recurs is a level alone, whatever else has its rank and depth.
     own_level = np.where(recurs[component], component, -1)
-    order = np.lexsort((np.arange(num_positions), own_level, depth, rank))
+    order = np.lexsort((own_level, depth, rank))
     key = np.stack([rank, depth, own_level])[:, order]
-    start = np.flatnonzero(np.append(True, (np.diff(key) != 0).any(axis=0)))
-    return Levels(order, np.append(start, num_positions))
+    level = np.empty(num_positions, np.int64)
+    level[order] = np.append(0, np.cumsum((np.diff(key) != 0).any(axis=0)))
+    return level
 
 
 def _components(num_vertices: int, source: Ints, target: Ints) -> tuple[int, Ints]:
@@ -58,26 +52,27 @@ def _components(num_vertices: int, source: Ints, target: Ints) -> tuple[int, Int
     return int(num_components), component
 
 
-def depths(num_vertices: int, source: Ints, target: Ints) -> Ints:
-    """Length of the longest path to each vertex of a graph (Kahn 1962); -1 if a cycle leads to it.
+def longest_paths(num_vertices: int, source: Ints, target: Ints) -> Ints | None:
+    """Length of the longest path to each of n vertices, (n,); None in a cyclic graph (Kahn 1962).
 
-    Edges lead from `source` to `target`, (n,) each.
+    `source` and `target` are those of the edges.
     """
-    edges = np.unique(source.astype(np.int64) * num_vertices + target)  # sorted by source
+    # Distinct edges, sorted by source: each as one number, source * n + target.
+    edges = np.unique(source.astype(np.int64) * num_vertices + target)
     source, target = np.divmod(edges, num_vertices)
     first_edge = np.searchsorted(source, np.arange(num_vertices + 1))
     num_unplaced_before = np.bincount(target, minlength=num_vertices)  # predecessors without depth
-    depth_of_vertex = np.full(num_vertices, -1)
+    depths = np.full(num_vertices, -1)
     front = np.flatnonzero(num_unplaced_before == 0)
     depth = 0
     while len(front):
-        depth_of_vertex[front] = depth
+        depths[front] = depth
         successors = target[spans(first_edge[front], first_edge[front + 1])]
         np.subtract.at(num_unplaced_before, successors, 1)
         candidates = np.unique(successors)
         front = candidates[num_unplaced_before[candidates] == 0]
         depth += 1
-    return depth_of_vertex
+    return None if num_unplaced_before.any() else depths
 
 
 def spans(first: NDArray[np.integer], last: NDArray[np.integer]) -> Ints:

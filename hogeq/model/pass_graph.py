@@ -161,10 +161,7 @@ def _joined_components(graph: Graph, joined: Ints) -> tuple[Ints, NDArray[np.boo
     goes_on = successor >= 0  # else play ends
     source = joined[graph.ends.position[goes_on]]
     target = joined[successor[goes_on]]
-    levels = levels_of(rank, source, target)
-    level_of_set = np.zeros(num_sets, np.int64)
-    level_numbers = np.arange(len(levels.start) - 1)
-    level_of_set[levels.order] = np.repeat(level_numbers, np.diff(levels.start))
+    level_of_set = levels_of(rank, source, target)
     stays = level_of_set[source] == level_of_set[target]
     recurring = np.unique(level_of_set[source[stays]])
     return level_of_set[joined], np.isin(level_of_set, recurring)[joined]

@@ -187,25 +187,17 @@ class Decision:
         if len(actions) > most_lines:
             slopes = self.values(policy[..., None])[1][row, actions, 0]
             actions = actions[np.argsort(-slopes, kind="stable")[:most_lines]]
-        pure_rows = one_hot(actions, policy.shape[1])
-
-        def policies_at(shares: Floats) -> Floats:
-            """Mix the row with shares, (lines, n), of each pure action: (R, K, lines * n)."""
-            rows = (1.0 - shares[..., None]) * policy[row] + shares[..., None] * pure_rows[:, None]
-            policies = np.repeat(policy[..., None], shares.size, axis=2)
-            policies[row] = rows.reshape(-1, policy.shape[1]).T
-            return policies
-
         num_nodes = min(int(self.visits[row]), DEGREE) + 1
         nodes = (1.0 - np.cos(np.pi * (np.arange(num_nodes) + 0.5) / num_nodes)) / 2.0
-        at_nodes = self._expected(policies_at(np.tile(nodes, (len(actions), 1))))[0]
+        policies = _on_lines(policy, row, actions, np.tile(nodes, (len(actions), 1)))
+        at_nodes = self._expected(policies)[0]
         # Three candidates a line: stay, the best root of the derivative, and the pure action.
         shares = np.tile([0.0, 0.0, 1.0], (len(actions), 1))
         for line, payoffs in enumerate(at_nodes.reshape(len(actions), num_nodes)):
             curve = Chebyshev.fit(nodes, payoffs, num_nodes - 1, domain=[0.0, 1.0])
             roots = np.clip(np.append(np.real(curve.deriv().roots()), 0.0), 0.0, 1.0)
             shares[line, 1] = roots[curve(roots).argmax()]
-        candidates = policies_at(shares)
+        candidates = _on_lines(policy, row, actions, shares)
         return np.asarray(candidates[..., self._expected(candidates)[0].argmax()])
 
     def ascend(self, policy: Floats, rows: Ints, deadline: Deadline = FOREVER) -> Floats:
@@ -309,6 +301,11 @@ class Decision:
         sums = self.largest_payoff + (num_actions + 3.0) * reached_payoffs
         return np.asarray(2.0 * UNIT_ROUNDOFF * roundings * sums)
 
+    @property
+    def largest_margin(self) -> float:
+        """Bound on the rounding errors of the bound of any box."""
+        return float(self._margin(np.ones((self.form.num_refined, 1, 1)))[0])
+
     def solve(
         self,
         limit: float | Deadline,
@@ -340,7 +337,7 @@ class Decision:
         once = np.setdiff1d(rows, self.repeatable_rows)
         # A row of one past that is met once needs no split: its bounds are exact.
         inexact = np.intersect1d(np.union1d(self.repeatable_rows, self.form.shared_rows), rows)
-        margin = float(self._margin(np.ones((len(self.largest_payoff_after), 1, 1)))[0])
+        margin = self.largest_margin
         most_leaves = ENTRIES // (8 * self.policy_entries)  # at a time, and one more
         while True:
             lower = np.stack([leaf.lower for leaf in leaves], axis=2)
@@ -408,9 +405,7 @@ class Decision:
         if not len(self.own_rows):  # there is nothing to decide
             return Gaps(0.0, (0.0, 0.0), (0.0, 0.0))
         (value,), _, gaps = self.values(policy[..., None])
-        margin = 2.0 * (
-            float(self._margin(np.ones((len(self.largest_payoff_after), 1, 1)))[0]) + missed
-        )
+        margin = 2.0 * (self.largest_margin + missed)
         once = np.setdiff1d(self.own_rows, self.repeatable_rows)
         # The payoff is linear in a row that is met once: its KKT gap is the gain of changing it.
         edt = [(0.0, 0.0), *((gap - margin, gap + margin) for gap in gaps[once, 0].tolist())]
@@ -432,6 +427,18 @@ class Decision:
         result = Gaps(kkt, (edt_least, edt_most), ex_ante)
         result.cdt = max(0.0, kkt - margin), kkt + margin
         return result
+
+
+def _on_lines(policy: Floats, row: int, actions: Ints, shares: Floats) -> Floats:
+    """Mix a row of a policy, (R, K), with m of its pure actions, (m,): policies (R, K, m * n).
+
+    `shares`, (m, n), are those of each action, in n policies.
+    """
+    pure_rows = one_hot(actions, policy.shape[1])
+    rows = (1.0 - shares[..., None]) * policy[row] + shares[..., None] * pure_rows[:, None]
+    policies = np.repeat(policy[..., None], shares.size, axis=2)
+    policies[row] = rows.reshape(-1, policy.shape[1]).T
+    return policies
 
 
 def _policies_in_boxes(lower: Floats, upper: Floats, slopes: Floats, once: Ints) -> Floats:

@@ -68,15 +68,13 @@ def settled(
     at most `finer` times the usual one, and `units` write both with the same digits. If only the
     gap is small enough, the search goes on from its policy for a smaller one.
     """
-    form = payoffs.form
     deadline = Deadline.of(limit)
-    decision = Decision(form, payoffs.upper_ends)
+    decision = Decision(payoffs.form, payoffs.upper_ends)
     decision.unit *= finer
     while True:
         solved = decision.solve(deadline, start)
         # Branch and bound is in float64; the policy is valued again by what holds exactly.
-        plan = plan_of(form, Strategy.unchecked(solved.policy), payoffs.deadline)
-        value = payoffs.least_payoff(plan)
+        value = payoffs.least_payoff(solved.policy)
         bound = max(payoffs.payoff(solved.bound), value)
         is_gap_small = solved.bound - solved.value <= PROVED * decision.unit
         are_one = units.are_one(below(value), above(bound))

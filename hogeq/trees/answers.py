@@ -82,6 +82,15 @@ def hog_tree(rules: Rules) -> FlatTree | None:
     return from_rules(tree, name=rules.name, once=True) if is_small else None
 
 
+def _required_tree(engine: HogEngine, fault: str) -> FlatTree:
+    """Lay out a game of Hog as a tree; `HogeqError`, beginning with `fault`, if there is none."""
+    tree = hog_tree(engine.rules)
+    if tree is None:
+        allowed = f"games of at most {MOST_NODES:,}: lower goal or max_dice"
+        raise HogeqError(f"{fault}; allowed: {allowed}")
+    return tree
+
+
 def _rows(tree: FlatTree, policies: Floats) -> Floats:
     """Convert policies by scores, (n, G, G, K), to those by rows of a tree of Hog, (n, R, K)."""
     own, other = np.array(tree.names).T
@@ -108,12 +117,7 @@ def _rate(payoff: float) -> float:
 
 def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> Response:
     """Search for a response in Hog; improve it and its bound by a program over all histories."""
-    tree = hog_tree(engine.rules)
-    if tree is None:
-        raise HogeqError(
-            f"exact_seconds: a game to {engine.goal} has too many histories; allowed: games of at "
-            f"most {MOST_NODES:,}: lower goal or max_dice"
-        )
+    tree = _required_tree(engine, f"exact_seconds: a game to {engine.goal} has too many histories")
     deadline = Deadline(budget.limit)
     half_budget = budget if deadline.left == inf else replace(budget, seconds=deadline.left / 2.0)
     response = bounds.respond_in_hog(engine, target, half_budget)
@@ -164,12 +168,8 @@ def _in_win_rates(engine: HogEngine, tree: FlatTree, equilibrium: Equilibrium) -
 
 def hog_in_policies(engine: HogEngine, deadline: Deadline) -> InPolicies:
     """Bound the largest win rate that a policy secures in a small game of Hog: 1/2 at most."""
-    tree = hog_tree(engine.rules)
-    if tree is None:
-        raise HogeqError(
-            f"{engine.rules.name}: a game to {engine.goal} has too many histories to be enclosed in"
-            f" policies; allowed: games of at most {MOST_NODES:,}: lower goal or max_dice"
-        )
+    size = f"a game to {engine.goal} has too many histories to be enclosed in policies"
+    tree = _required_tree(engine, f"{engine.rules.name}: {size}")
     mixtures = columns.by_columns(tree, deadline.share(0.5))
     # Players are alike, so the value of the game is 0: policies secure no more than mixtures.
     in_mixtures = replace(mixtures, upper=min(mixtures.upper, 0.0))

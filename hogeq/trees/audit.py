@@ -416,14 +416,13 @@ class SmallAudit(NamedTuple):
 
     def _map(self) -> Table:
         """Lay out the kinds of information forgotten at each pair of scores, by their letters."""
-
-        def cell(own: int, opponent: int) -> str:
-            if (own, opponent) not in self.audit.infosets:
-                return "."
-            kinds = self.audit.forgotten_at((own, opponent))
-            return "".join(LETTERS[kind] for kind in kinds) or "-"
-
         scores = range(self.walked.size)
-        rows = [(str(own), *(cell(own, opponent) for opponent in scores)) for own in scores]
+        rows = [(str(own), *(self._letters((own, other)) for other in scores)) for own in scores]
         header = ("own", *map(str, scores))
         return Table(rows, header, left=len(header))
+
+    def _letters(self, scores: tuple[int, int]) -> str:
+        """Write what is forgotten at a pair of scores: `-` for nothing, `.` if no play comes."""
+        if scores not in self.audit.infosets:
+            return "."
+        return "".join(LETTERS[kind] for kind in self.audit.forgotten_at(scores)) or "-"

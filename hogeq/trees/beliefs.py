@@ -29,14 +29,14 @@ from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array, eye_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse import csr_array, eye_array
 
+from hogeq.graph.levels import spans
 from hogeq.kernels import dag_flows
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError
-from hogeq.trees.packed import first_entries, first_of_most, offsets, ranges
+from hogeq.trees.packed import first_entries, first_of_most, linked, offsets
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm
 
 MOST: Final = 20_000_000
@@ -133,7 +133,7 @@ class BeliefDag:
         return float(values[0]), probabilities
 
     def decision_totals(self, weights: NDArray[Any]) -> Floats:
-        """Sum weights of choices over each decision, for each choice of it, (C,)."""
+        """For each choice, sum the weights of all choices at its decision, (C,)."""
         decision = 1 + self.decision_of_choice  # of each choice; 0 for the begin
         return np.bincount(decision, weights)[decision].astype(np.float64)
 
@@ -155,7 +155,7 @@ class BeliefDag:
         return np.where(total > 0.0, weights / np.where(total > 0.0, total, 1.0), uniform)
 
     def by_choice(self, of_decisions: Choices, of_begin: bool) -> Choices:
-        """Give each choice what its decision has, (D,); (C,)."""
+        """Spread answers for decisions, (D,), to their choices, (C,), with one for the begin."""
         return np.append(of_decisions, of_begin)[self.decision_of_choice]  # -1 takes the last
 
     def restricted(self, kept: Choices) -> tuple["BeliefDag", Ints]:
@@ -365,8 +365,8 @@ class _Builder:
         representative, decision_of = self.distinct(beliefs)
         self.edges.append(np.stack([beliefs.parent_choice, self.num_decisions + decision_of]))
         sizes = beliefs.sizes[representative]
-        begin = first_entries(beliefs.sizes)
-        members = beliefs.members[ranges(begin[representative], sizes)]
+        begin = first_entries(beliefs.sizes)[representative]
+        members = beliefs.members[spans(begin, begin + sizes)]
         decision = np.repeat(np.arange(len(sizes)), sizes)  # of each member
         # 1. Rows of later turns count as R, which is larger than any row.
         is_due = self.turn[members] == turn
@@ -376,23 +376,23 @@ class _Builder:
         # 2. Pairs of every member with every allowed choice of its decision.
         counts = self.tree.num_legal[row]
         owner = np.repeat(np.arange(len(row)), counts)  # (C',), decision of each new choice
-        action = ranges(np.zeros_like(counts), counts)  # (C',)
+        action = np.arange(len(owner)) - first_entries(counts)[owner]  # (C',)
         allowed, takes = self.takers(row, owner, action, decision_of, beliefs.reached_by)
         num_allowed = np.bincount(owner[allowed], minlength=len(row))
         new_entries = len(beliefs.parent_choice) + int((sizes * num_allowed).sum())
         self.require(new_entries)
         self.entries += new_entries
         member = np.repeat(np.arange(len(members)), num_allowed[decision])
-        first_allowed = first_entries(num_allowed)
-        nth_allowed = ranges(first_allowed[decision], num_allowed[decision])
+        allowed_offsets = offsets(num_allowed)
+        nth_allowed = spans(allowed_offsets[decision], allowed_offsets[decision + 1])
         choice = np.flatnonzero(allowed)[nth_allowed]
         acts, refined = is_of_row[member], members[member]  # of each pair
         sequence = (self.inflated.sequence_offsets[refined] + action[choice])[acts]
         self.taken.append(np.stack([sequence, self.num_choices + choice[acts]]))
         # 3. What follows the sequences, and the members that stay, each after a choice.
-        num_after = self.child_offsets[sequence + 1] - self.child_offsets[sequence]
-        after = self.refined_by_parent[ranges(self.child_offsets[sequence], num_after)]
-        before = np.append(np.repeat(choice[acts], num_after), choice[~acts])
+        begin, end = self.child_offsets[sequence], self.child_offsets[sequence + 1]
+        after = self.refined_by_parent[spans(begin, end)]
+        before = np.append(np.repeat(choice[acts], end - begin), choice[~acts])
         self.enter(self.num_choices + before, np.append(after, refined[~acts]), takes[before])
         self.num_decisions += len(row)
         self.num_choices += len(owner)
@@ -420,12 +420,10 @@ class _Builder:
         of each new decision, (D',), the decision and the action of each choice, (C',), the decision
         of each belief, (B,), and the strategies that reach it, (B, n).
         """
-        if self.is_whole:
-            return np.ones(len(owner), bool), np.zeros((len(owner), 0), bool)
         reaches_decision = np.zeros((len(row), reached_by.shape[1]), bool)
         np.logical_or.at(reaches_decision, decision_of, reached_by)
         takes = reaches_decision[owner] & (self.plans.T[row[owner]] == action[:, None])
-        return takes.any(axis=1), takes
+        return takes.any(axis=1) | self.is_whole, takes
 
 
 def _below_and_turns(form: SequenceForm, deadline: Deadline) -> tuple[csr_array, Ints]:
@@ -475,12 +473,6 @@ def _components(group: Ints, below: csr_array) -> Ints:
 
     Two are linked if they are in one group and a row lies at or below both, `below` (n, R).
     """
-    num_refined = len(group)
-    num_below = np.diff(below.indptr)
-    # In a bipartite graph with pairs of a group and a row; a key makes each pair one number.
-    keys = np.repeat(group, num_below) * below.shape[1] + below.indices
-    distinct_keys, key_number = np.unique(keys, return_inverse=True)
-    num_vertices = num_refined + len(distinct_keys)
-    ends = np.repeat(np.arange(num_refined), num_below), num_refined + key_number
-    links = coo_array((np.ones(len(keys), np.int8), ends), (num_vertices, num_vertices))
-    return connected_components(links, directed=False)[1][:num_refined]
+    refined = np.repeat(np.arange(len(group)), np.diff(below.indptr))  # of each row below
+    group_and_row = group[refined] * below.shape[1] + below.indices  # as one number
+    return linked(len(group), refined, group_and_row)

@@ -1,13 +1,23 @@
 """Boxes of policies, and the linear programs and bounds of :mod:`hogeq.trees.maxmin` for them.
 
-Arrays have R rows of K actions; S is the number of sequences of the side.
+Arrays have R rows of K actions; S is the number of sequences of the side. A *step* is the last
+action of a sequence: there are n = S - 1, of all sequences but the empty one. A *cell* is a row
+and an action, row * K + action.
 """
 
 from typing import NamedTuple
 
-from scipy.sparse import csr_array
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import block_diag, csr_array, eye_array, hstack, kron, vstack
+from scipy.sparse.linalg import spsolve_triangular
 
-from hogeq.support.aliases import Floats
+from hogeq.support.aliases import Floats, Ints
+from hogeq.support.workers import interruptible
+from hogeq.trees.beliefs import BeliefDag, remembering
+from hogeq.trees.integer_program import PROGRAM_SCALE, SOLVED
+from hogeq.trees.restricted import Mixed
+from hogeq.trees.sequences import SequenceForm
 
 
 class Box(NamedTuple):
@@ -25,6 +35,7 @@ class Coupled(NamedTuple):
     most_weights: Floats  # (S,), upper bounds of r
     coefficients: csr_array  # (n, S + R * K), coefficients of r, then of x, in each constraint
     right_sides: Floats  # (n,): coefficients @ (r, x) <= right_sides, or ==
+    are_equations: bool = False  # whether these are equations, not inequalities
 
 
 class Optimum(NamedTuple):
@@ -55,6 +66,208 @@ class Solved(NamedTuple):
     upper: float
     boxes: int  # number of boxes bounded
     programs: int  # number of linear programs solved
+
+
+class PolicyPrograms:
+    """Linear programs over realisation weights r and rows x of the policies of one side.
+
+    `payoffs`, (S, T), are to this side, by its own sequence and the opponent's.
+    """
+
+    def __init__(self, form: SequenceForm, payoffs: csr_array) -> None:
+        tree = form.tree
+        self.form, self.payoffs = form, payoffs
+        refined = form.refined_of_sequence[1:]
+        self.parent_of_step = form.parent_sequence[refined]  # (n,), sequence without the step
+        self.cell_of_step = np.flatnonzero(tree.legal)[form.legal_action_of_sequence]  # (n,)
+        # (n,): whether the step's row joins several pasts, so that r(sa) = r(s) x(I, a) must hold.
+        self.is_shared = np.isin(form.row_of_refined, form.shared_rows)[refined]
+        self.num_variables = form.num_sequences, tree.legal.size  # S of r, R * K of x
+        # Equations of policies: r is a flow of the sequence form; own rows sum to 1.
+        flow = remembering(form).equations()
+        own_rows = np.flatnonzero(tree.seat == form.player)
+        row_sums = kron(
+            eye_array(tree.num_rows, format="csr")[own_rows], np.ones((1, tree.num_actions))
+        )
+        self.equations = csr_array(block_diag((flow, row_sums)))  # (E, S + R * K)
+        # (E,); the empty sequence has weight 1.
+        self.equation_sides = np.repeat([1.0, 0.0, 1.0], [1, form.num_refined, len(own_rows)])
+        num_terms = sum(self.num_variables) + sum(payoffs.shape) + 8 * len(refined)
+        # Relative error of the sums that bounds are made of. By n roundings, of 2**-53 each, it is
+        # gamma(n) (Higham, "Accuracy and stability", 2nd ed., lemma 3.1); this is 8 times as much.
+        self.relative_error = 4.0 * np.finfo(float).eps * (num_terms + 8 * len(tree.levels))
+        self.num_solved = 0  # programs so far
+        self._dag: BeliefDag | None = None  # of the opponent in the last program
+
+    def relaxed(self, box: Box) -> tuple[Coupled, Ints]:
+        """Relax r(sa) = r(s) x(I, a) over a box to McCormick's inequalities.
+
+        With ends l <= x <= u and L <= r <= U these are (r - L)(x - l) >= 0, (U - r)(u - x) >= 0,
+        (r - L)(u - x) >= 0 and (U - r)(x - l) >= 0. A row of one past needs no x: the first and the
+        third with L = 0 are l r(s) <= r(sa) <= u r(s), which say nothing if l is 0 or u is 1.
+
+        Returns the relaxation, and for each of its inequalities the sequence sa.
+        """
+        least, most = self._weight_bounds(box)
+        lower, upper = box.lower.ravel(), box.upper.ravel()
+        shared, alone = np.flatnonzero(self.is_shared), np.flatnonzero(~self.is_shared)
+        nothing = np.zeros_like(least)
+        blocks, right_sides, after = [], [], []
+        for sign, steps, ends, weight_ends in (
+            (-1.0, shared, lower, least),
+            (-1.0, shared, upper, most),
+            (1.0, shared, upper, least),
+            (1.0, shared, lower, most),
+            (-1.0, alone[lower[self.cell_of_step[alone]] != 0.0], lower, nothing),
+            (1.0, alone[upper[self.cell_of_step[alone]] != 1.0], upper, nothing),
+        ):
+            # sign (r(sa) - end r(s) - weight_end x(I, a)) <= -sign end weight_end
+            end = ends[self.cell_of_step[steps]]
+            weight_end = weight_ends[self.parent_of_step[steps]]
+            blocks.append(self._coupling(steps, sign, -sign * end, -sign * weight_end))
+            right_sides.append(-sign * weight_end * end)
+            after.append(1 + steps)
+        coupling = csr_array(vstack(blocks))
+        relaxation = Coupled(box, least, most, coupling, np.concatenate(right_sides))
+        return relaxation, np.concatenate(after)
+
+    def linearised(self, policy: Floats, step: float) -> Coupled:
+        """Constrain policies to those within `step` of one, with linearised products.
+
+        Near r', x' the product r(sa) = r(s) x(I, a) becomes
+        r(sa) - x'(I, a) r(s) - r'(s) x(I, a) = -r'(s) x'(I, a).
+        """
+        weights = self.form.realisation(policy)[self.parent_of_step]  # r'
+        probabilities = policy.ravel()[self.cell_of_step]  # x'
+        every_step = np.arange(len(probabilities))
+        coupling = self._coupling(every_step, 1.0, -probabilities, -weights)
+        tree = self.form.tree
+        legal = (tree.seat == self.form.player)[:, None] & tree.legal
+        near = Box(np.clip(policy - step, 0.0, legal), np.clip(policy + step, 0.0, legal))
+        no_weight = np.zeros(self.num_variables[0])
+        right_sides = -weights * probabilities
+        return Coupled(near, no_weight, no_weight + 1.0, coupling, right_sides, are_equations=True)
+
+    def lagrangian_maximum(self, relaxation: Coupled, optimum: Optimum) -> tuple[float, Floats]:
+        """Maximise the Lagrangian of a program's multipliers over a box.
+
+        It is linear in r and x, so each of them is at its upper end if its slope is positive, else
+        at its lower end.
+
+        Returns the maximum, rounded up, and the slopes of x, (R, K).
+        """
+        box, least, most, coupling, right_sides, _ = relaxation
+        sequences, cells = self.num_variables
+        coupled_prices, equal_prices = optimum.coupling_prices, optimum.equation_prices
+        slopes = np.append(self.payoffs @ optimum.opponent_weights, np.zeros(cells))
+        slopes -= coupling.T @ coupled_prices
+        slopes -= self.equations.T @ equal_prices
+        lower, upper = np.append(least, box.lower), np.append(most, box.upper)
+        bound = np.where(slopes > 0.0, upper, lower) @ slopes
+        bound += coupled_prices @ right_sides + equal_prices @ self.equation_sides
+        # The same sums with absolute values: the rounding error is a share of this size.
+        sizes = np.append(abs(self.payoffs) @ optimum.opponent_weights, np.zeros(cells))
+        sizes += abs(coupling).T @ coupled_prices + abs(self.equations).T @ abs(equal_prices)
+        size = sizes @ upper + coupled_prices @ abs(right_sides)
+        size += abs(equal_prices) @ self.equation_sides
+        slopes_of_rows = slopes[sequences:].reshape(box.lower.shape)
+        return float(bound + self.relative_error * size), slopes_of_rows
+
+    def sum_by_cell(self, figures: Floats) -> Floats:
+        """For each cell (row * K + action), sum `figures`, (S,), over the sequences with that step.
+
+        A sequence counts at all its steps, not at the last only. Returns (R * K,).
+        """
+        sequences, cells = self.num_variables
+        # totals[s] = figures[s] + the totals of all sequences one step longer.
+        longer = np.arange(1, sequences)
+        one_step = np.ones(len(longer)), (self.parent_of_step, longer)
+        system = eye_array(sequences, format="csr") - csr_array(one_step, (sequences, sequences))
+        totals = spsolve_triangular(system, figures, lower=False, unit_diagonal=True)
+        by_cell = np.bincount(self.cell_of_step, totals[1:], cells)
+        return np.asarray(by_cell, np.float64)
+
+    def _weight_bounds(self, box: Box) -> tuple[Floats, Floats]:
+        """Least and most realisation weight of each sequence in a box, (S,), rounded outward."""
+        # A product for each level, of two roundings at most; twice that.
+        margin = 2.0 * len(self.form.tree.levels) * np.finfo(float).eps
+        least, most = self.form.realisation(box.lower), self.form.realisation(box.upper)
+        return least * (1.0 - margin), np.minimum(most * (1.0 + margin), 1.0)
+
+    def _coupling(
+        self, steps: Ints, after_term: float, before_terms: Floats, cell_terms: Floats
+    ) -> csr_array:
+        """Make one line of coefficients for each of m steps, (m, S + R * K).
+
+        The arguments after `steps` are the coefficients of r(sa), r(s) and x(I, a) of each step.
+        """
+        size = len(steps)
+        cells = self.form.num_sequences + self.cell_of_step[steps]
+        columns = np.concatenate([1 + steps, self.parent_of_step[steps], cells])
+        lines = np.tile(np.arange(size), 3)
+        terms = np.concatenate([np.full(size, after_term), before_terms, cell_terms])
+        return csr_array((terms, (lines, columns)), (size, sum(self.num_variables)))
+
+    def solve(self, constraints: Coupled, dag: BeliefDag, seconds: float) -> Optimum | None:
+        """Maximise by a linear program what weights r and rows x secure.
+
+        Its variables are r, x, and the values at the decisions of `dag`, the opponent's belief DAG:
+        by duality, what r secures is the largest value at the root such that no choice of the
+        opponent gains on these values. Returns None if the solver fails or is not done in time.
+        """
+        box, least, most, coupling, coupling_sides, are_equations = constraints
+        if seconds <= 0.0:
+            return None
+        if dag is not self._dag:
+            self._dag = dag
+            choice_payoffs = (self.payoffs @ dag.plan_matrix).T
+            self._choice_losses = csr_array(-choice_payoffs)[dag.allowed_choices]
+            self._duals = csr_array(dag.equations().T)[dag.allowed_choices]
+        sequences, cells = self.num_variables
+        choices, values = self._duals.shape
+        # No choice of the opponent gains: its value, by the duals, less the payoff is at most 0.
+        responses = hstack([self._choice_losses, csr_array((choices, cells)), self._duals])
+        coupled = hstack([coupling, csr_array((coupling.shape[0], values))])
+        equations = hstack([self.equations, csr_array((self.equations.shape[0], values))])
+        at_most, at_most_sides = responses, np.zeros(choices)
+        equal, equal_sides = equations, self.equation_sides
+        if are_equations:
+            equal = vstack([coupled, equal])
+            equal_sides = np.append(coupling_sides, equal_sides)
+        else:
+            at_most = vstack([at_most, coupled])
+            at_most_sides = np.append(at_most_sides, coupling_sides)
+        goal = np.zeros(sequences + cells + values)
+        goal[sequences + cells] = -PROGRAM_SCALE  # linprog minimises; this is the value at the root
+        lower = np.concatenate([least, box.lower.ravel(), np.full(values, -np.inf)])
+        upper = np.concatenate([most, box.upper.ravel(), np.full(values, np.inf)])
+        answer = interruptible(
+            linprog,
+            goal,
+            A_ub=at_most.tocsr(),
+            b_ub=at_most_sides,
+            A_eq=equal.tocsr(),
+            b_eq=equal_sides,
+            bounds=np.stack([lower, upper], axis=1),
+            method="highs",
+            options={"time_limit": seconds},
+        )
+        self.num_solved += 1
+        if answer.status != SOLVED:
+            return None
+        multipliers = np.maximum(-answer.ineqlin.marginals, 0.0) / PROGRAM_SCALE
+        opponent_choices = np.zeros(dag.num_choices)
+        opponent_choices[dag.allowed_choices] = multipliers[:choices]
+        prices = -answer.eqlin.marginals / PROGRAM_SCALE
+        optimum = Optimum(
+            sequence_weights=answer.x[:sequences],
+            row_probabilities=answer.x[sequences : sequences + cells].reshape(box.lower.shape),
+            value=-answer.fun / PROGRAM_SCALE,
+            opponent_weights=Mixed.of(dag, opponent_choices).plan,
+            coupling_prices=multipliers[choices:],
+            equation_prices=prices[-len(self.equation_sides) :],
+        )
+        return optimum if all(np.isfinite(part).all() for part in optimum) else None
 
 
 def next_step(step: float, gained: float, promised: float) -> float:

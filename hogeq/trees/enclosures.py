@@ -17,7 +17,6 @@ lemma 3.1). Best responses add up with every sum rounded upward, so none of them
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from copy import copy
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -32,8 +31,8 @@ from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.short_fractions import short_fraction
 from hogeq.trees import flat
 from hogeq.trees.beliefs import BeliefDag, TooSlowError, remembering
-from hogeq.trees.exact_numbers import MOST_EXACT, distribution, missed, paid_in
-from hogeq.trees.flat import TERMINAL, FlatTree, reach
+from hogeq.trees.exact_numbers import MOST_EXACT, ExactReach, distribution, missed, paid_in
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import SequenceForm
 from hogeq.trees.shuffling import solving_form
 
@@ -118,24 +117,32 @@ def plan_of(form: SequenceForm, strategy: Strategy, deadline: Deadline = FOREVER
 
 def _exact_plan(form: SequenceForm, strategy: Strategy, deadline: Deadline) -> Fractions:
     """Realisation weights (S,) of a strategy in fractions: products along the sequences."""
-    zero = Fraction()
-    exact = [zero] * form.num_sequences
+    exact = [Fraction()] * form.num_sequences
     num_legal = form.tree.num_legal.tolist()
     components = zip(distribution(strategy.chances.tolist()), strategy.policies, strict=True)
     for probability, policy in components:
         if not probability:
             continue
         rows = in_time(zip(policy.tolist(), num_legal, strict=True), deadline)
-        action_probabilities = [distribution(row[:count]) for row, count in rows]
-        weights = [Fraction(1)]  # of the empty sequence; those of each infoset are appended in turn
-        infosets = zip(form.parent_sequence.tolist(), form.row_of_refined.tolist(), strict=True)
-        for sequence_before, row in in_time(infosets, deadline):
-            before, actions = weights[sequence_before], action_probabilities[row]
-            weights += [before * action if before and action else zero for action in actions]
-        for sequence, weight in enumerate(weights):
+        of_rows = [distribution(row[:count]) for row, count in rows]
+        of_infosets = [of_rows[row] for row in form.row_of_refined.tolist()]
+        flow = _exact_flow(remembering(form), of_infosets, deadline)
+        for sequence, weight in enumerate(flow):
             if weight:
                 exact[sequence] += probability * weight
     return exact
+
+
+def _exact_flow(dag: BeliefDag, shares: Iterable[Fractions], deadline: Deadline) -> Fractions:
+    """Flow through a belief DAG in fractions, (C,), by the shares of choices at each decision."""
+    choices_into: list[list[int]] = [[] for _ in dag.row_of_decision]
+    for choice, decision in zip(dag.edge_source.tolist(), dag.edge_target.tolist(), strict=True):
+        choices_into[decision].append(choice)
+    flow = [Fraction(1)]  # of the begin; those of each decision are appended
+    for sources, of_choices in in_time(zip(choices_into, shares, strict=True), deadline):
+        inflow = sum((flow[choice] for choice in sources), Fraction())
+        flow += [inflow * share if inflow and share else Fraction() for share in of_choices]
+    return flow
 
 
 def plan_of_flow(dag: BeliefDag, flow: Floats, deadline: Deadline = FOREVER) -> Plan:
@@ -159,15 +166,9 @@ def plan_of_flow(dag: BeliefDag, flow: Floats, deadline: Deadline = FOREVER) -> 
 
 def _exact_plan_of_shares(dag: BeliefDag, shares: Floats, deadline: Deadline) -> Fractions:
     """Realisation weights, (S,), in fractions, of probabilities of choices at decisions, (C,)."""
-    choices_into: list[list[int]] = [[] for _ in dag.row_of_decision]
-    for choice, decision in zip(dag.edge_source.tolist(), dag.edge_target.tolist(), strict=True):
-        choices_into[decision].append(choice)
-    flow = [Fraction(1)]  # of the first choice, the begin; those of each decision are appended
-    decisions = zip(choices_into, pairwise(dag.choice_offsets.tolist()), strict=True)
-    for sources, (begin, end) in in_time(decisions, deadline):
-        inflow = sum((flow[choice] for choice in sources), Fraction())
-        probabilities = distribution(shares[begin:end].tolist())
-        flow += [inflow * probability for probability in probabilities]
+    decisions = pairwise(dag.choice_offsets.tolist())
+    exact_shares = (distribution(shares[begin:end].tolist()) for begin, end in decisions)
+    flow = _exact_flow(dag, exact_shares, deadline)
     weights = [Fraction()] * dag.plan_matrix.shape[0]
     entries = dag.plan_matrix.tocoo()
     pairs = zip(entries.row.tolist(), entries.col.tolist(), strict=True)
@@ -199,7 +200,8 @@ def numbers_of(tree: FlatTree) -> Numbers | None:
     is_small = tree.num_nodes <= MOST_NODES and tree.num_nodes * len(tree.levels) <= MOST_WORK
     if tree.is_rounded or not is_small:
         return None
-    probabilities = _exact_chance(tree)
+    by_chance, nodes = ExactReach(tree, CHANCE), tree.nodes_after_chance
+    probabilities = [*map(by_chance.step, tree.parent[nodes].tolist(), nodes.tolist())]
     level = Fraction(tree.shift + tree.centre)
     offset = float(level)
     paid = [
@@ -209,26 +211,8 @@ def numbers_of(tree: FlatTree) -> Numbers | None:
     bits_of_play = _bits_of_denominators(probabilities) * len(tree.levels)
     if max(bits_of_play, _bits_of_denominators(paid)) > MOST_BITS:
         return None
-    step = [Fraction(1)] * tree.num_nodes  # probability of chance's step to each node, else 1
-    for node, probability in zip(tree.nodes_after_chance.tolist(), probabilities, strict=True):
-        step[node] = probability
-    reach_by_chance = step[:1]  # the root's; parents come before their children
-    for node, parent in enumerate(tree.parent[1:].tolist(), 1):
-        before = reach_by_chance[parent]
-        reach_by_chance.append(before if step[node] == 1 else before * step[node])
     ends = np.flatnonzero(tree.player == TERMINAL).tolist()
-    return Numbers([reach_by_chance[end] for end in ends], paid, short_fraction(2.0 * tree.shift))
-
-
-def _exact_chance(tree: FlatTree) -> Fractions:
-    """Probabilities of the C steps of chance in fractions, of sum 1 at each node of chance."""
-    parents = tree.parent[tree.nodes_after_chance]
-    first_of_node = np.flatnonzero(np.diff(parents, prepend=-1)).tolist()
-    odds = tree.chance_probabilities.tolist()
-    exact: Fractions = []
-    for begin, end in pairwise([*first_of_node, len(odds)]):
-        exact += distribution(odds[begin:end])
-    return exact
+    return Numbers([*map(by_chance.of, ends)], paid, short_fraction(2.0 * tree.shift))
 
 
 def _bits_of_denominators(numbers: Fractions) -> int:
@@ -290,21 +274,16 @@ class Payoffs:
         return self.form.sequence_of_node[ends], plan.form.sequence_of_node[ends]
 
     def _subtract_best(self, payoffs: Fractions) -> Fractions:
-        """Subtract from each sequence the best at its information set, by backward induction.
+        """Subtract from each sequence, and what follows it, the best at its information set.
 
-        The best is added to the sequence before. So the level becomes the payoff of a best response
-        with perfect recall, and a loss is left to each sequence, (S,): 0, or below 0.
+        The level becomes the payoff of a best response with perfect recall, and a loss is left to
+        each sequence, (S,): 0, or below 0.
         """
-        losses = [*payoffs]
-        sequences = pairwise(self.form.sequence_offsets.tolist())  # first, one after the last
-        infosets = [*zip(self.form.parent_sequence.tolist(), sequences, strict=True)]
-        for sequence_before, (begin, end) in in_time(reversed(infosets), self.deadline):
-            best = max(losses[begin:end])
-            if best:
-                losses[begin:end] = [payoff - best for payoff in losses[begin:end]]
-                losses[sequence_before] += best
-        self.level = losses[0]
-        losses[0] = Fraction()
+        self.level, *values = _exact_values(remembering(self.form), payoffs, self.deadline)
+        losses = [Fraction()]  # of the empty sequence; those of each infoset are appended
+        for begin, end in pairwise((self.form.sequence_offsets - 1).tolist()):
+            best = max(values[begin:end])
+            losses += [value - best for value in values[begin:end]]
         return losses
 
     def _set_intervals(self, tree: FlatTree, player: int, plan: Plan) -> None:
@@ -347,13 +326,18 @@ class Payoffs:
         of a pure strategy that loses a unit or less is cut off, and every other pure strategy still
         loses more than a unit.
         """
-        self.unit = unit or Fraction(1)
-        cut_off = -2 * self.unit
-        self.midpoints = np.array(
-            [float(max(loss, cut_off) / self.unit) if loss else 0.0 for loss in self.exact_losses]
+        self.unit, self.midpoints, self.radii = self._losses_in_units(unit)
+
+    def _losses_in_units(self, unit: Fraction) -> tuple[Fraction, Floats, Floats]:
+        """Convert as :meth:`rescale`; return the unit, 1 in place of 0, midpoints and radii."""
+        unit = unit or Fraction(1)
+        cut_off = -2 * unit
+        midpoints = np.array(
+            [float(max(loss, cut_off) / unit) if loss else 0.0 for loss in self.exact_losses]
         )
-        self.radii = 2.0 * UNIT_ROUNDOFF * np.abs(self.midpoints) + (self.midpoints < 0.0) * TINY
-        self.radii[self.midpoints == -2.0] = 0.0  # cut off: the number is exact
+        radii = 2.0 * UNIT_ROUNDOFF * np.abs(midpoints) + (midpoints < 0.0) * TINY
+        radii[midpoints == -2.0] = 0.0  # cut off: the number is exact
+        return unit, midpoints, radii
 
     @property
     def upper_ends(self) -> Floats:
@@ -370,7 +354,7 @@ class Payoffs:
         num_entries = dag.plan_matrix.nnz + len(dag.edge_source)
         if self.exact_payoffs is not None and num_entries <= MOST_WORK // 4:
             with suppress(TooSlowError):
-                return self.level + _exact_best_response(dag, self.exact_losses, self.deadline)
+                return self.level + _exact_values(dag, self.exact_losses, self.deadline)[0]
         sequences = dag.plan_matrix  # (S, C), by choices
         # A choice sums so many products, each of which is rounded.
         num_products = int(np.bincount(sequences.indices, minlength=1).max(initial=1))
@@ -394,7 +378,8 @@ class Payoffs:
                     exact - exact_unit * Fraction(payoff) if exact or payoff else exact
                     for exact, payoff in pairs
                 ]
-                most = _exact_best_response(remembering(self.form), differences, self.deadline)
+                dag = remembering(self.form)
+                most = _exact_values(dag, differences, self.deadline)[0]
                 return most + exact_unit * Fraction(bound)
         ratio = float(self.unit / exact_unit)
         middle = ratio * self.midpoints
@@ -404,14 +389,15 @@ class Payoffs:
         most_apart = Fraction(self.form.upper_bound(middle - payoffs + margin + TINY))
         return self.level + exact_unit * (most_apart + Fraction(bound))
 
-    def least_payoff(self, plan: Plan) -> Fraction:
-        """Bound from below the payoff that the player's own plan gets."""
+    def least_payoff(self, policy: Floats) -> Fraction:
+        """Bound from below the payoff that a policy of the player, (R, K), gets."""
+        plan = plan_of(self.form, Strategy.unchecked(policy), self.deadline)
         return self.payoff_bounds(plan)[0]
 
     def payoff_bounds(self, plan: Plan) -> tuple[Fraction, Fraction]:
         """Bound the payoff of the player's own plan from below and above; in fractions both agree.
 
-        Without an exact plan, losses must not be cut off: those of a copy are converted anew.
+        Without an exact plan, losses must not be cut off: they are converted anew.
         """
         if self.exact_payoffs is not None and plan.exact_weights is not None:
             with suppress(TooSlowError):
@@ -420,14 +406,11 @@ class Payoffs:
                 products = (loss * weight for loss, weight in pairs if loss and weight)
                 value = self.level + sum(products, Fraction())
                 return value, value
+        unit, midpoints, radii = self.unit, self.midpoints, self.radii
         if self.exact_payoffs is not None:
-            without_cut_off = copy(self)
-            without_cut_off.rescale(max(map(abs, self.exact_losses)))
-            without_cut_off.exact_payoffs = None
-            return without_cut_off.payoff_bounds(plan)
+            unit, midpoints, radii = self._losses_in_units(max(map(abs, self.exact_losses)))
         is_played = plan.weights > 0.0
-        weights = plan.weights[is_played]
-        middle, radius = self.midpoints[is_played], self.radii[is_played]
+        weights, middle, radius = plan.weights[is_played], midpoints[is_played], radii[is_played]
         value_in_units = math.fsum((weights * middle).tolist())
         error = math.fsum((weights * radius).tolist())
         sizes = math.fsum((weights * (np.abs(middle) + radius)).tolist())
@@ -435,17 +418,19 @@ class Payoffs:
         margin = SAFE * error + TINY
         lower = math.nextafter(value_in_units - margin, -math.inf)
         upper = math.nextafter(value_in_units + margin, math.inf)
-        return self.payoff(lower), self.payoff(upper)
+        return self.level + unit * Fraction(lower), self.level + unit * Fraction(upper)
 
 
-def _exact_best_response(dag: BeliefDag, payoffs: Fractions, deadline: Deadline) -> Fraction:
-    """Value of a best response in a belief DAG, in fractions, by backward induction.
+def _exact_values(dag: BeliefDag, payoffs: Fractions, deadline: Deadline) -> Fractions:
+    """Values of the choices of a belief DAG with all that follows them, (C,), in fractions.
+
+    They are by backward induction; that of choice 0, the begin, is the value of a best response.
 
     1. A choice gets the payoffs, (S,), of the sequences that it takes.
     2. From the last decision to the first, the best choice of a decision is added to each choice
-       that leads there. Choice 0 is the begin, so it has the value at last.
+       that leads there.
     """
-    values = [Fraction()] * dag.num_choices  # of each choice, with all that follows it
+    values = [Fraction()] * dag.num_choices
     entries = dag.plan_matrix.tocoo()
     pairs = zip(entries.row.tolist(), entries.col.tolist(), strict=True)
     for sequence, choice in in_time(pairs, deadline):
@@ -461,4 +446,4 @@ def _exact_best_response(dag: BeliefDag, payoffs: Fractions, deadline: Deadline)
         if best:
             for choice_before in sources[first_edge:end_edge]:
                 values[choice_before] += best
-    return values[0]
+    return values

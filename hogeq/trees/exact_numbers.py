@@ -89,12 +89,12 @@ class ExactReach:
         probability = self.reached[node]
         for child in reversed(path):
             if probability and tree.player[node] == self.mover:
-                probability *= self._step(node, child)
+                probability *= self.step(node, child)
             self.reached[child] = probability
             node = child
         return probability
 
-    def _step(self, node: int, child: int) -> Fraction:
+    def step(self, node: int, child: int) -> Fraction:
         """Return the probability of the mover's step from a node to one of its children."""
         tree = self.tree
         # Children of a node lie side by side, so the parents of all nodes are in rising order.

@@ -63,10 +63,7 @@ class FullInformation:
     @cached_property
     def ends(self) -> tuple[float, float]:
         """Lower and upper bound on the payoff to who moves first; both are proved."""
-        lower, upper = map(Fraction, start_of(self.graph, self.values))
-        if self.mover == 1:
-            total = short_fraction(self.graph.total)
-            lower, upper = total - upper, total - lower
+        lower, upper = _to_player(self.graph, self.mover, *start_of(self.graph, self.values))
         return below(lower - Fraction(self.missed)), above(upper + Fraction(self.missed))
 
     @property
@@ -143,7 +140,7 @@ def analyze(positions: Positions, solved: FullInformation, state: Any) -> Positi
     player = int(graph.player[position])
     actions = positions.actions[graph.row[position]]
     values: list[float] = []  # of actions, to the player
-    error, missed, total = 0.0, Fraction(solved.missed), short_fraction(graph.total)
+    error, missed = 0.0, Fraction(solved.missed)
     for number in range(len(actions)):
         next_position = int(graph.next[graph.place[position] + number])
         if next_position < 0:  # the game ends with a payoff
@@ -152,8 +149,7 @@ def analyze(positions: Positions, solved: FullInformation, state: Any) -> Positi
             bounds = solved.values
             lower = Fraction(float(bounds.lower[next_position, 0]))
             upper = Fraction(float(bounds.upper[next_position, 0]))
-        if player == 1:
-            lower, upper = total - upper, total - lower
+        lower, upper = _to_player(graph, player, lower, upper)
         value = float((lower + upper) / 2)
         most_off = max(upper - Fraction(value), Fraction(value) - lower)
         error = max(error, above(most_off + missed))
@@ -167,6 +163,16 @@ def analyze(positions: Positions, solved: FullInformation, state: Any) -> Positi
     return PositionAnalysis(state, player, tuple(action_values), error)
 
 
+def _to_player(
+    graph: Graph, player: int, lower: Fraction | float, upper: Fraction | float
+) -> tuple[Fraction, Fraction]:
+    """Convert bounds on the payoff to player 0 to bounds on that to a player, exactly."""
+    if player == 0:
+        return Fraction(lower), Fraction(upper)
+    total = short_fraction(graph.total)  # of both players' payoffs
+    return total - Fraction(upper), total - Fraction(lower)
+
+
 # --- strategies -----------------------------------------------------------------------------------
 
 
@@ -178,30 +184,31 @@ class InSeat(NamedTuple):
     values: Enclosure  # against the last component of a mixture
 
 
-def payoff_in_seat(
+def payoffs_in_seats(
     positions: Positions,
     own_policy: Floats | None,
     target: Strategy,
-    seat: int,
     deadline: Deadline = FOREVER,
-) -> InSeat:
-    """Bound the payoff to a policy, (R, K), in a seat against a strategy in the other seat.
+) -> list[InSeat]:
+    """Bound the payoff to a policy, (R, K), in either seat against a strategy in the other seat.
 
     Without a policy, None, it is a best responder who sees everything, also the policy that was
     drawn from a mixture. The bounds hold, further apart, if the time is over early.
     """
     graph = positions.graph
-    least, most = Fraction(), Fraction()
     weights = distribution(target.chances.tolist())
-    for weight, other_policy in zip(weights, target.policies, strict=True):
-        pair = (own_policy, other_policy) if seat == 0 else (other_policy, own_policy)
-        values = enclose(graph, pair, deadline=deadline)
-        lower, upper = map(Fraction, start_of(graph, values))  # of player 0
-        if seat == 1:
-            lower, upper = short_fraction(graph.total) - upper, short_fraction(graph.total) - lower
-        least += weight * lower
-        most += weight * upper
-    return InSeat(least, most, values)
+    in_seats = []
+    for seat, share in enumerate((0.5, 1.0)):  # of the time left
+        limit = deadline.share(share)
+        least, most = Fraction(), Fraction()
+        for weight, other_policy in zip(weights, target.policies, strict=True):
+            pair = (own_policy, other_policy) if seat == 0 else (other_policy, own_policy)
+            values = enclose(graph, pair, deadline=limit)
+            lower, upper = _to_player(graph, seat, *start_of(graph, values))
+            least += weight * lower
+            most += weight * upper
+        in_seats.append(InSeat(least, most, values))
+    return in_seats
 
 
 def value(positions: Positions, a: Strategy, b: Strategy) -> Value:
@@ -251,10 +258,9 @@ def _payoff(
                 f"{positions.name}: play goes on for too long to be valued: from {lower:.6g} to "
                 f"{upper:.6g}; allowed: {allowed}"
             )
-    if seat == 0:
-        return bounds[0], payoff, bounds[1]
-    total = short_fraction(graph.total)  # of both players' payoffs
-    return total - bounds[1], total - payoff, total - bounds[0]
+    least, most = _to_player(graph, seat, *bounds)
+    payoff, _ = _to_player(graph, seat, payoff, payoff)
+    return least, payoff, most
 
 
 def _payoff_in_fractions(graph: Graph, pair: tuple[Floats, Floats]) -> Fraction:
@@ -263,36 +269,34 @@ def _payoff_in_fractions(graph: Graph, pair: tuple[Floats, Floats]) -> Fraction:
     No position recurs, and there is one memory. Doubles count as the short fractions that they
     stand for, as they do in trees.
     """
+    # Of positions, then payoffs backward: payoff t has index -1 - t, its number in `graph.next`.
     values = [Fraction()] * graph.positions
-    payoffs = [*map(short_fraction, graph.payoff.tolist())]
-
-    def value_of_way(position: int, way: int) -> Fraction:
-        """Average the values of the outcomes of a way to play at a position."""
-        total = Fraction()
-        first, last = graph.first[way : way + 2]
-        chances = distribution(graph.chance[first:last].tolist())
-        for outcome, chance in zip(range(first, last), chances, strict=True):
-            # A position, or -1 - (number of a payoff).
-            following = int(graph.next[graph.place[position] + graph.end[outcome]])
-            total += chance * (values[following] if following >= 0 else payoffs[-1 - following])
-        return total
-
+    values += map(short_fraction, graph.payoff[::-1].tolist())
     for position in range(graph.positions - 1, -1, -1):  # positions that follow come later
         player, row = int(graph.player[position]), int(graph.row[position])
         policy = graph.fixed[row] if player == NATURE else pair[player][row]
         ways = graph.way[graph.situation[position], 0]  # of each action, -1 if it is not legal
         actions = [action for action in np.flatnonzero(policy).tolist() if ways[action] >= 0]
         probabilities = distribution(policy[actions].tolist())
-        action_values = [value_of_way(position, int(ways[action])) for action in actions]
-        values[position] = sum(map(mul, probabilities, action_values), Fraction())
+        action_values = []
+        for way in ways[actions].tolist():
+            outcomes = slice(*graph.first[way : way + 2])
+            chances = distribution(graph.chance[outcomes].tolist())
+            following = graph.next[graph.place[position] + graph.end[outcomes]].tolist()
+            action_values.append(_mean(chances, [values[place] for place in following]))
+        values[position] = _mean(probabilities, action_values)
     start_chances = distribution(graph.start_chance.tolist())
-    starts = zip(start_chances, graph.start[:, 0].tolist(), strict=True)
-    return sum((chance * values[position] for chance, position in starts), Fraction())
+    return _mean(start_chances, [values[position] for position in graph.start[:, 0].tolist()])
+
+
+def _mean(probabilities: list[Fraction], values: list[Fraction]) -> Fraction:
+    """Mean of values by their probabilities."""
+    return sum(map(mul, probabilities, values), Fraction())
 
 
 def bound(positions: Positions, target: Strategy) -> float:
     """Bound what a responder that sees everything gets from a strategy, mean of both seats."""
-    first, second = (payoff_in_seat(positions, None, target, seat) for seat in (0, 1))
+    first, second = payoffs_in_seats(positions, None, target)
     return above((first.most + second.most) / 2)
 
 
@@ -310,10 +314,7 @@ def respond_in_positions(
         raise BadInputError(f"{positions.name}: exact seconds: allowed: {allowed}")
     deadline, search = Deadline(budget.limit), None
     bounding = deadline.share(0.5)
-    best = [
-        payoff_in_seat(positions, None, target, seat, bounding.share(share))
-        for seat, share in enumerate((0.5, 1.0))
-    ]
+    best = payoffs_in_seats(positions, None, target, bounding)
     has_choice = positions.graph.legal.sum(axis=1).max(initial=0) > 1
     response = target.policies[0].copy()
     if positions.is_open and target.kind != "mixture":  # nothing is hidden
@@ -328,8 +329,7 @@ def respond_in_positions(
         if search.win_rate >= 0.5 or target.kind == "mixture":
             response = playable(positions, engine.legal, search.matrix, "response").policy
     first, second = (
-        payoff_in_seat(positions, response, target, seat, deadline.share(share)).least
-        for seat, share in enumerate((0.5, 1.0))
+        in_seat.least for in_seat in payoffs_in_seats(positions, response, target, deadline)
     )
     value, bound = below((first + second) / 2), above((best[0].most + best[1].most) / 2)
     units = positions.units
@@ -388,13 +388,9 @@ def secured(positions: Positions, profile: Strategy, deadline: Deadline) -> Inte
 
     Responders see everything, also the policy that was drawn from a mixture.
     """
-    against_second, against_first = (
-        payoff_in_seat(positions, None, profile, seat, deadline.share(share)).most
-        for seat, share in enumerate((0.5, 1.0))
-    )
-    return Interval(
-        below(short_fraction(positions.graph.total) - against_first), above(against_second)
-    )
+    against_second, against_first = payoffs_in_seats(positions, None, profile, deadline)
+    least = short_fraction(positions.graph.total) - against_first.most
+    return Interval(below(least), above(against_second.most))
 
 
 def _choose(joint: np.ndarray, positions: Positions, values: Enclosure, seat: int) -> None:

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from hogeq.support.aliases import Ints
-from hogeq.support.deadline import Deadline
+from hogeq.support.deadline import FOREVER, Deadline
 
 CELLS_PER_ENTRY: Final = 10  # of a dense table, made in the time of one entry of a sparse one
 
@@ -30,22 +30,22 @@ def parts_of_rows(row: Ints, parent: Ints, action: Ints, deadline: Deadline) -> 
         if len(pasts) > 1:
             if deadline.is_over:
                 return parts, False
-            indices, met_rows, acts = _earlier_steps(pasts, row, parent, action)
-            rows, columns = np.unique(met_rows, return_inverse=True)
-            if not deadline.allows(len(pasts) * len(rows) / CELLS_PER_ENTRY):
+            table = earlier_acts(pasts, row, parent, action, deadline)
+            if table is None:
                 is_complete = False
                 continue
-            table = np.full((len(pasts), len(rows)), -1)  # actions at the rows met before
-            table[indices, columns] = acts
             for number, part in enumerate(_inseparable(table, deadline)):
                 parts[pasts[part]] = number
     return parts, is_complete and not deadline.is_over
 
 
-def _earlier_steps(pasts: Ints, row: Ints, parent: Ints, action: Ints) -> tuple[Ints, Ints, Ints]:
-    """List the own steps before each past: index of the past, row met, and action there.
+def earlier_acts(
+    pasts: Ints, row: Ints, parent: Ints, action: Ints, deadline: Deadline = FOREVER
+) -> Ints | None:
+    """Tabulate the actions of n pasts at all rows met before, (n, M); None without time for it.
 
-    Arguments after `pasts` are as for `parts_of_rows`. All pasts go up at once, a step at a time.
+    The action is -1 where a past did not meet the row, and the last one where it did so twice. The
+    arguments after `pasts` are as for `parts_of_rows`. All pasts go up at once, a step at a time.
     """
     index, current = np.arange(len(pasts)), pasts
     steps = []
@@ -54,8 +54,14 @@ def _earlier_steps(pasts: Ints, row: Ints, parent: Ints, action: Ints) -> tuple[
         index, current = index[has_earlier], current[has_earlier]
         steps.append((index, row[parent[current]], action[current]))
         current = parent[current]
-    past_index, met_row, met_action = map(np.concatenate, zip(*steps, strict=True))
-    return past_index, met_row, met_action
+    # The first steps of a past come first, and later ones overwrite them.
+    past_index, met_row, met_action = map(np.concatenate, zip(*reversed(steps), strict=True))
+    rows, column = np.unique(met_row, return_inverse=True)
+    if not deadline.allows(len(pasts) * len(rows) / CELLS_PER_ENTRY):
+        return None
+    table = np.full((len(pasts), len(rows)), -1)
+    table[past_index, column] = met_action
+    return table
 
 
 def _inseparable(acts: Ints, deadline: Deadline) -> Iterator[Ints]:

@@ -6,11 +6,12 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array, csr_array, hstack
 
+from hogeq.graph.levels import spans
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 from hogeq.support.workers import interruptible
 from hogeq.trees.beliefs import remembering
-from hogeq.trees.packed import first_entries, first_of_most, ranges
+from hogeq.trees.packed import first_entries, first_of_most, offsets
 from hogeq.trees.sequences import SequenceForm
 
 PROGRAM_SCALE: Final = 2.0**16
@@ -59,9 +60,11 @@ def by_program(
         chain_row = np.searchsorted(shared, [form.row_of_refined[chain[0]] for chain in chains])
         chain_of_past = np.repeat(np.arange(len(chains)), [len(chain) for chain in chains])
         sizes = counts[chain_row]  # inequalities of each chain
-        inequality = ranges(first_entries(sizes)[chain_of_past], sizes[chain_of_past])
-        sequence = ranges(form.sequence_offsets[np.concatenate(chains)], sizes[chain_of_past])
-        binary = ranges(first[chain_row], sizes)
+        begin = offsets(sizes)
+        inequality = spans(begin[chain_of_past], begin[chain_of_past + 1])
+        pasts = np.concatenate(chains)
+        sequence = spans(form.sequence_offsets[pasts], form.sequence_offsets[pasts + 1])
+        binary = spans(first[chain_row], first[chain_row] + sizes)
         size = len(binary)
         ones = np.ones(len(inequality))
         of_sequences = coo_array((ones, (inequality, sequence)), (size, num_sequences))

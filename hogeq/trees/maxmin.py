@@ -25,19 +25,14 @@ from heapq import heappop, heappush
 from typing import Final
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import csr_array, eye_array, hstack, vstack
-from scipy.sparse.linalg import spsolve_triangular
+from scipy.sparse import csr_array
 
-from hogeq.support.aliases import Floats, Ints
+from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
-from hogeq.support.workers import interruptible
-from hogeq.trees.beliefs import BeliefDag
-from hogeq.trees.boxes import Bounded, Box, Coupled, Optimum, Solved, next_step
+from hogeq.trees.boxes import Bounded, Box, Coupled, Optimum, PolicyPrograms, Solved, next_step
 from hogeq.trees.columns import Side
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.integer_program import PROGRAM_SCALE, SOLVED
-from hogeq.trees.restricted import Mixed, played
+from hogeq.trees.restricted import played
 from hogeq.trees.sequence_payoffs import sequence_payoffs
 from hogeq.trees.shuffling import solving_form
 from hogeq.trees.whole_dags import whole_dag
@@ -62,33 +57,18 @@ class Maxmin:
     def __init__(self, tree: FlatTree, player: int, limit: float | Deadline) -> None:
         self.tree, self.deadline = tree, Deadline.of(limit)
         self.is_own_row = tree.seat == player  # (R,), which rows are this side's
-        form = self.form = solving_form(tree, player)
+        self.form = solving_form(tree, player)
         opponent_form = solving_form(tree, 1 - player)
         payoffs = sequence_payoffs(solving_form(tree, 0), solving_form(tree, 1))
         # Payoff to this side, (S, T), by its own sequence and the opponent's.
         self.payoffs = csr_array(payoffs if player == 0 else -payoffs.T)
+        self.programs = PolicyPrograms(self.form, self.payoffs)
         time_to_build = self.deadline.share(DAG_TIME_SHARE)
         self.opponent = Side(opponent_form, whole_dag(opponent_form, deadline=time_to_build))
-        # The last steps of all sequences but the empty one: n = S - 1 actions at pasts.
-        refined = form.refined_of_sequence[1:]
-        self.sequence_of_step = np.arange(1, form.num_sequences)  # (n,), sequence with the step
-        self.parent_of_step = form.parent_sequence[refined]  # (n,), sequence without it
-        # (n,), row * K + action of the step.
-        self.cell_of_step = np.flatnonzero(tree.legal)[form.legal_action_of_sequence]
-        # (n,): whether the step's row joins several pasts, so that r(sa) = r(s) x(I, a) must hold.
-        self.is_shared = np.isin(form.row_of_refined, form.shared_rows)[refined]
-        self.num_variables = form.num_sequences, tree.legal.size  # S of r, R * K of x
-        self.equations, self.equation_sides = self._equations()
-        num_terms = sum(self.num_variables) + sum(self.payoffs.shape) + 8 * len(refined)
-        # Relative error of the sums that bounds are made of. By n roundings, of 2**-53 each, it is
-        # gamma(n) (Higham, "Accuracy and stability", 2nd ed., lemma 3.1); this is 8 times as much.
-        self.relative_error = 4.0 * np.finfo(float).eps * (num_terms + 8 * len(tree.levels))
         self.best_value = -np.inf  # most that a policy is known to secure
         self.best_policy = tree.uniform()  # the policy that secures it
-        self.num_programs = 0  # linear programs solved
         self.responses_added = 0  # responses that the opponent's part has grown by
         self.random = np.random.default_rng(0)
-        self._program_dag: BeliefDag | None = None
         # A program holds all mixtures of an opponent with perfect recall. Of any other it holds
         # those of a few pure strategies, and best responses to its solutions are added.
         against_uniform = self._response_payoffs(tree.uniform())
@@ -99,47 +79,6 @@ class Maxmin:
             self.opponent.add(response, self.deadline.share(DAG_TIME_SHARE))
         elif len(opponent_form.inflated.shared_rows) and response.choices is not None:
             self.opponent.restrict(response.choices)
-
-    def _equations(self) -> tuple[csr_array, Floats]:
-        """Make the linear equations that weights r and rows x of a policy satisfy.
-
-        1. The empty sequence has weight 1.
-        2. At a refined information set the weights of the sequences that end there sum to that of
-           the sequence before it.
-        3. The probabilities of each own row sum to 1.
-
-        Returns coefficients, (E, S + R * K), those of r first, and right sides, (E,).
-        """
-        form = self.form
-        num_actions = self.tree.num_actions
-        sequences, cells = self.num_variables
-        num_refined = form.num_refined
-        own_rows = np.flatnonzero(self.is_own_row)
-        width = sequences + cells
-        # Equations 1 and 2. The empty sequence has owner -1, so that its equation is line 0.
-        lines = np.append(1 + form.refined_of_sequence, 1 + np.arange(num_refined))
-        columns = np.append(np.arange(sequences), form.parent_sequence)
-        signs = np.append(np.ones(sequences), -np.ones(num_refined))
-        flow = csr_array((signs, (lines, columns)), (1 + num_refined, width))
-        # Equations 3.
-        lines = np.arange(len(own_rows)).repeat(num_actions)
-        columns = sequences + (own_rows[:, None] * num_actions + np.arange(num_actions)).ravel()
-        row_sums = csr_array((np.ones(len(lines)), (lines, columns)), (len(own_rows), width))
-        right_sides = np.concatenate([[1.0], np.zeros(num_refined), np.ones(len(own_rows))])
-        return csr_array(vstack([flow, row_sums])), right_sides
-
-    def _sum_by_cell(self, figures: Floats) -> Floats:
-        """For each cell (row * K + action), sum `figures`, (S,), over the sequences with that step.
-
-        A sequence counts at all its steps, not at the last only. Returns (R * K,).
-        """
-        sequences, cells = self.num_variables
-        # totals[s] = figures[s] + the totals of all sequences one step longer.
-        one_step = np.ones(len(self.sequence_of_step)), (self.parent_of_step, self.sequence_of_step)
-        system = eye_array(sequences, format="csr") - csr_array(one_step, (sequences, sequences))
-        totals = spsolve_triangular(system, figures, lower=False, unit_diagonal=True)
-        by_cell = np.bincount(self.cell_of_step, totals[self.sequence_of_step], cells)
-        return np.asarray(by_cell, np.float64)
 
     def normalised(self, policy: Floats) -> Floats:
         """Own rows of a policy, each with sum 1; the opponent's are uniform and not used."""
@@ -157,7 +96,7 @@ class Maxmin:
         payoffs = self._response_payoffs(policy)
         response = self.opponent.best(payoffs, -self.best_value, program_limit)
         self.responses_added += self.opponent.add(response, self.deadline)
-        value = float(-response.bound - self.relative_error)
+        value = float(-response.bound - self.programs.relative_error)
         if value > self.best_value:
             self.best_value, self.best_policy = value, policy
         return value
@@ -181,7 +120,7 @@ class Maxmin:
         for _ in range(MOST_STEPS):
             if step < SHORTEST_STEP or self.deadline.is_over:
                 break
-            optimum = self._linearised(policy, step)
+            optimum = self._solved(self.programs.linearised(policy, step))
             if optimum is None:
                 step /= 4.0
                 continue
@@ -200,23 +139,6 @@ class Maxmin:
             step = next_step(step, gained, promised)
         return value
 
-    def _linearised(self, policy: Floats, step: float) -> Optimum | None:
-        """Maximise what policies secure within `step` of one, with linearised products.
-
-        Near r', x' the product r(sa) = r(s) x(I, a) becomes
-        r(sa) - x'(I, a) r(s) - r'(s) x(I, a) = -r'(s) x'(I, a).
-        """
-        weights = self.form.realisation(policy)[self.parent_of_step]  # r'
-        probabilities = policy.ravel()[self.cell_of_step]  # x'
-        every_step = np.arange(len(probabilities))
-        ones = np.ones(len(probabilities))
-        coupling = self._coupling(every_step, ones, -probabilities, -weights)
-        legal = self.is_own_row[:, None] & self.tree.legal
-        near = Box(np.clip(policy - step, 0.0, legal), np.clip(policy + step, 0.0, legal))
-        no_weight = np.zeros(self.num_variables[0])
-        coupled = Coupled(near, no_weight, no_weight + 1.0, coupling, -weights * probabilities)
-        return self._program(coupled, is_equal=True)
-
     def bounded(self, box: Box) -> Bounded | None:
         """Bound what policies of a box secure; None if the program fails or is not done in time.
 
@@ -224,81 +146,25 @@ class Maxmin:
            response gains.
         2. Maximise the Lagrangian of the program's multipliers over the box.
         """
-        relaxation, after = self._mccormick(box)
-        optimum = self._program(relaxation)
+        relaxation, after = self.programs.relaxed(box)
+        optimum = self._solved(relaxation)
         for _ in range(MOST_RESPONSES):
             if optimum is None or not self._adds_response(optimum):
                 break
-            optimum = self._program(relaxation) or optimum
+            optimum = self._solved(relaxation) or optimum
         if optimum is None:
             return None
-        bound, slopes = self._lagrangian_maximum(relaxation, optimum)
+        bound, slopes = self.programs.lagrangian_maximum(relaxation, optimum)
         policy = self.normalised(played(self.form, optimum.sequence_weights))
         # At true products an inequality has slack; times its multiplier, that raised the bound.
         point = np.append(self.form.realisation(policy), policy)
         slack = np.maximum(relaxation.right_sides - relaxation.coefficients @ point, 0.0)
-        num_sequences, _ = self.num_variables
-        gaps = np.bincount(after, optimum.coupling_prices * slack, num_sequences)
+        gaps = np.bincount(after, optimum.coupling_prices * slack, self.form.num_sequences)
         return Bounded(bound, slopes, policy, gaps.astype(np.float64))
 
-    def _lagrangian_maximum(self, relaxation: Coupled, optimum: Optimum) -> tuple[float, Floats]:
-        """Maximise the Lagrangian of a program's multipliers over a box.
-
-        It is linear in r and x, so each of them is at its upper end if its slope is positive, else
-        at its lower end.
-
-        Returns the maximum, rounded up, and the slopes of x, (R, K).
-        """
-        box, least, most, coupling, right_sides = relaxation
-        sequences, cells = self.num_variables
-        coupled_prices, equal_prices = optimum.coupling_prices, optimum.equation_prices
-        slopes = np.append(self.payoffs @ optimum.opponent_weights, np.zeros(cells))
-        slopes -= coupling.T @ coupled_prices
-        slopes -= self.equations.T @ equal_prices
-        lower, upper = np.append(least, box.lower), np.append(most, box.upper)
-        bound = np.where(slopes > 0.0, upper, lower) @ slopes
-        bound += coupled_prices @ right_sides + equal_prices @ self.equation_sides
-        # The same sums with absolute values: the rounding error is a share of this size.
-        sizes = np.append(abs(self.payoffs) @ optimum.opponent_weights, np.zeros(cells))
-        sizes += abs(coupling).T @ coupled_prices + abs(self.equations).T @ abs(equal_prices)
-        size = sizes @ upper + coupled_prices @ abs(right_sides)
-        size += abs(equal_prices) @ self.equation_sides
-        slopes_of_rows = slopes[sequences:].reshape(box.lower.shape)
-        return float(bound + self.relative_error * size), slopes_of_rows
-
-    def _mccormick(self, box: Box) -> tuple[Coupled, Ints]:
-        """Relax r(sa) = r(s) x(I, a) over a box to McCormick's inequalities.
-
-        Returns the relaxation, and for each of its inequalities the sequence sa, (n,).
-        """
-        least_weight, most_weight = self._weight_bounds(box)
-        lower, upper = box.lower.ravel(), box.upper.ravel()
-        # At rows that join several pasts: l and u bound x(I, a), L and U bound r(s).
-        shared = np.flatnonzero(self.is_shared)
-        low = lower[self.cell_of_step[shared]]
-        high = upper[self.cell_of_step[shared]]
-        least = least_weight[self.parent_of_step[shared]]
-        most = most_weight[self.parent_of_step[shared]]
-        ones = np.ones(len(low))
-        blocks = [
-            self._coupling(shared, -ones, low, least),  # (r - L)(x - l) >= 0
-            self._coupling(shared, -ones, high, most),  # (U - r)(u - x) >= 0
-            self._coupling(shared, ones, -high, -least),  # (r - L)(u - x) >= 0
-            self._coupling(shared, ones, -low, -most),  # (U - r)(x - l) >= 0
-        ]
-        right_sides = [least * low, most * high, -least * high, -most * low]
-        after = [self.sequence_of_step[shared]] * 4
-        # A row of one past needs no x: l r(s) <= r(sa) <= u r(s), unless l is 0 or u is 1.
-        for sign, ends, trivial_end in ((-1.0, lower, 0.0), (1.0, upper, 1.0)):
-            steps = np.flatnonzero(~self.is_shared & (ends[self.cell_of_step] != trivial_end))
-            zeros = np.zeros(len(steps))
-            before_terms = -sign * ends[self.cell_of_step[steps]]
-            blocks.append(self._coupling(steps, zeros + sign, before_terms, zeros))
-            right_sides.append(zeros)
-            after.append(self.sequence_of_step[steps])
-        coupling = csr_array(vstack(blocks))
-        relaxation = Coupled(box, least_weight, most_weight, coupling, np.concatenate(right_sides))
-        return relaxation, np.concatenate(after)
+    def _solved(self, constraints: Coupled) -> Optimum | None:
+        """Solve a program against the opponent's part; None if it fails or time is over."""
+        return self.programs.solve(constraints, self.opponent.restricted_dag, self.deadline.left)
 
     def _adds_response(self, optimum: Optimum) -> bool:
         """Add the opponent's best response to a program's plan; False if that gains nothing.
@@ -315,13 +181,6 @@ class Maxmin:
             return False
         self.responses_added += 1
         return True
-
-    def _weight_bounds(self, box: Box) -> tuple[Floats, Floats]:
-        """Least and most realisation weight of each sequence in a box, (S,), rounded outward."""
-        # A product for each level, of two roundings at most; twice that.
-        margin = 2.0 * len(self.tree.levels) * np.finfo(float).eps
-        least, most = self.form.realisation(box.lower), self.form.realisation(box.upper)
-        return least * (1.0 - margin), np.minimum(most * (1.0 + margin), 1.0)
 
     def narrowed(self, box: Box, bounded: Bounded) -> Box | None:
         """Shrink a box to the policies that may secure more than the best so far.
@@ -377,7 +236,7 @@ class Maxmin:
                 heappush(waiting, (-bound, number, half))
         open_bound = -waiting[0][0] if waiting else -np.inf
         bound = max(self.best_value, closed_bound, open_bound)
-        return Solved(self.best_policy, self.best_value, bound, boxes, self.num_programs)
+        return Solved(self.best_policy, self.best_value, bound, boxes, self.programs.num_solved)
 
     def _bound_and_halve(self, box: Box, bound: float, boxes: int) -> tuple[float, list[Box]]:
         """Bound, narrow and halve a box; return its bound, and no halves if it need not be split.
@@ -419,7 +278,7 @@ class Maxmin:
         cut_policy = (box.lower + box.upper) / 2.0
         if bounded is not None:
             cut_policy = bounded.policy
-            gap_scores = scores * self._sum_by_cell(bounded.relaxation_gaps)
+            gap_scores = scores * self.programs.sum_by_cell(bounded.relaxation_gaps)
             if gap_scores.any():
                 scores = gap_scores
         cell = int(scores.argmax())
@@ -432,79 +291,3 @@ class Maxmin:
         lower.ravel()[cell] = cut
         upper.ravel()[cell] = cut
         return [Box(box.lower, upper), Box(lower, box.upper)]
-
-    def _coupling(
-        self, steps: Ints, after_terms: Floats, before_terms: Floats, cell_terms: Floats
-    ) -> csr_array:
-        """Make one line of coefficients for each of n steps, (n, S + R * K).
-
-        The arguments are the coefficients, (n,), of r(sa), r(s) and x(I, a) of each step.
-        """
-        after, before = self.sequence_of_step[steps], self.parent_of_step[steps]
-        columns = np.concatenate([after, before, self.num_variables[0] + self.cell_of_step[steps]])
-        lines = np.tile(np.arange(len(after)), 3)
-        terms = np.concatenate([after_terms, before_terms, cell_terms])
-        return csr_array((terms, (lines, columns)), (len(after), sum(self.num_variables)))
-
-    def _program(self, constraints: Coupled, *, is_equal: bool = False) -> Optimum | None:
-        """Maximise by a linear program what weights r and rows x secure.
-
-        Its variables are r, x, and the opponent's values at the decisions of its belief DAG: by
-        duality, what r secures is the largest value at the root such that no choice of the
-        opponent gains on these values. Constraints that couple r and x are inequalities, or
-        equations if `is_equal`. Returns None if the solver fails or is not done in time.
-        """
-        box, least, most, coupling, coupling_sides = constraints
-        dag, time_left = self.opponent.restricted_dag, self.deadline.left
-        if time_left <= 0.0:
-            return None
-        if dag is not self._program_dag:
-            self._program_dag = dag
-            choice_payoffs = (self.payoffs @ dag.plan_matrix).T
-            self._choice_losses = csr_array(-choice_payoffs)[dag.allowed_choices]
-            self._duals = csr_array(dag.equations().T)[dag.allowed_choices]
-        sequences, cells = self.num_variables
-        choices, values = self._duals.shape
-        # No choice of the opponent gains: its value, by the duals, less the payoff is at most 0.
-        responses = hstack([self._choice_losses, csr_array((choices, cells)), self._duals])
-        coupled = hstack([coupling, csr_array((coupling.shape[0], values))])
-        equations = hstack([self.equations, csr_array((self.equations.shape[0], values))])
-        at_most, at_most_sides = responses, np.zeros(choices)
-        equal, equal_sides = equations, self.equation_sides
-        if is_equal:
-            equal = vstack([coupled, equal])
-            equal_sides = np.append(coupling_sides, equal_sides)
-        else:
-            at_most = vstack([at_most, coupled])
-            at_most_sides = np.append(at_most_sides, coupling_sides)
-        goal = np.zeros(sequences + cells + values)
-        goal[sequences + cells] = -PROGRAM_SCALE  # linprog minimises; this is the value at the root
-        lower = np.concatenate([least, box.lower.ravel(), np.full(values, -np.inf)])
-        upper = np.concatenate([most, box.upper.ravel(), np.full(values, np.inf)])
-        answer = interruptible(
-            linprog,
-            goal,
-            A_ub=at_most.tocsr(),
-            b_ub=at_most_sides,
-            A_eq=equal.tocsr(),
-            b_eq=equal_sides,
-            bounds=np.stack([lower, upper], axis=1),
-            method="highs",
-            options={"time_limit": time_left},
-        )
-        self.num_programs += 1
-        if answer.status != SOLVED:
-            return None
-        multipliers = np.maximum(-answer.ineqlin.marginals, 0.0) / PROGRAM_SCALE
-        opponent_choices = np.zeros(dag.num_choices)
-        opponent_choices[dag.allowed_choices] = multipliers[:choices]
-        prices = -answer.eqlin.marginals / PROGRAM_SCALE
-        optimum = Optimum(
-            sequence_weights=answer.x[:sequences],
-            row_probabilities=answer.x[sequences : sequences + cells].reshape(box.lower.shape),
-            value=-answer.fun / PROGRAM_SCALE,
-            opponent_weights=Mixed.of(dag, opponent_choices).plan,
-            coupling_prices=multipliers[choices:],
-            equation_prices=prices[-len(self.equation_sides) :],
-        )
-        return optimum if all(np.isfinite(part).all() for part in optimum) else None

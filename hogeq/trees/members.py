@@ -8,15 +8,13 @@ from dataclasses import replace
 from math import inf
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from hogeq.search.results import Budget, Response
 from hogeq.search.units import above, below
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import Deadline
 from hogeq.trees.enclosures import Payoffs, plan_of
 from hogeq.trees.flat import FlatTree
+from hogeq.trees.recall import against_all_others
 from hogeq.trees.responses import settle
 from hogeq.trees.sequences import sequence_form
 
@@ -112,7 +110,7 @@ def _deviation(tree: FlatTree, target: Strategy, player: int, limit: Deadline) -
     if not own_rows.any():  # the player never moves
         return Deviation(player, 0.0, 0.0)
     side = int(tree.seat[own_rows][0])
-    two_player_tree = _against_all_others(tree, own_rows, side)
+    two_player_tree = against_all_others(tree, own_rows, side)
     # Others play a policy, and need no order in which they would forget less.
     others_plan = plan_of(sequence_form(two_player_tree, 1 - side), target, limit)
     payoffs = Payoffs(two_player_tree, side, others_plan, limit)
@@ -121,15 +119,3 @@ def _deviation(tree: FlatTree, target: Strategy, player: int, limit: Deadline) -
     lower = max(0.0, below(best.response_payoff - most_now))
     upper = max(0.0, above(best.upper_bound - least_now))
     return Deviation(player, lower, upper)
-
-
-def _against_all_others(tree: FlatTree, own_rows: NDArray[np.bool_], side: int) -> FlatTree:
-    """Turn a tree of several players into one of two: a player on `side`, all others opposite.
-
-    `own_rows`, (R,), says which information sets are that player's.
-    """
-    seat = np.where(own_rows, side, 1 - side).astype(np.int8)
-    if (seat == tree.seat).all():
-        return tree  # whose sequences are known
-    mover = np.where(tree.row >= 0, seat[tree.row], tree.player).astype(np.int8)
-    return replace(tree, player=mover, seat=seat, sides=None)

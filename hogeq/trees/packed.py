@@ -15,12 +15,6 @@ def offsets(sizes: Ints) -> Ints:
     return np.append(0, np.cumsum(sizes))
 
 
-def ranges(starts: Ints, sizes: Ints) -> Ints:
-    """Concatenate ranges of whole numbers, each from a start on, of a size."""
-    shifts = np.repeat(starts - first_entries(sizes), sizes)
-    return np.arange(len(shifts)) + shifts
-
-
 def first_of_most(values: Floats, starts: Ints) -> Ints:
     """Index of the largest value of each list, the first if several tie.
 
@@ -29,3 +23,18 @@ def first_of_most(values: Floats, starts: Ints) -> Ints:
     largest = np.repeat(np.maximum.reduceat(values, starts), np.diff(starts, append=len(values)))
     indices = np.flatnonzero(values == largest)
     return indices[np.searchsorted(indices, starts)]
+
+
+def linked(num_items: int, item: Ints, key: Ints) -> Ints:
+    """Label each of n items with its component, (n,), where items of one key are linked.
+
+    Components are numbered in the order of their first items. Each of `item` and `key` is one end
+    of an edge of a bipartite graph.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    distinct_keys, key_number = np.unique(key, return_inverse=True)
+    size = num_items + len(distinct_keys)
+    edges = np.ones(len(key), np.int8), (item, num_items + key_number)
+    return connected_components(coo_array(edges, (size, size)), directed=False)[1][:num_items]

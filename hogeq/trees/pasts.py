@@ -5,7 +5,7 @@ A *past* is a row and what its player met and did before it: a refined informati
 know: what follows an action has conditional probabilities.
 """
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
@@ -41,25 +41,20 @@ def _problem(tree: FlatTree, target: Strategy, player: int) -> Problem:
     components = zip(target.chances, target.policies, strict=True)
     # (N,): probability of each node by chance and the other player, of every component.
     others_reach = [probability * reach(tree, policy, player) for probability, policy in components]
-    graph = _graph(form, _outcomes(form, np.sum(others_reach, axis=0)))
+    graph = _graph(form, np.sum(others_reach, axis=0))
     opponent_rows = np.zeros((max(graph.rows, 1), tree.num_actions))  # the graph has no opponent
     error = _error(tree, target, graph)
     return Problem(graph, 0, opponent_rows, 0.5, payoff_offset=tree.shift, payoff_error=error)
 
 
-class _Outcomes(NamedTuple):
-    """What can follow each sequence, by sequence."""
-
-    parent_sequence: Ints  # (n,), ascending
-    next_past: Ints  # (n,), the past that is met next, or -1 for the end of the game
-    probability: Floats  # (n,), probability by chance and the other player
-    mean_payoff: Floats  # (S,), mean payoff where a sequence is the last
-
-
-def _outcomes(form: SequenceForm, others_reach: Floats) -> _Outcomes:
+def _outcomes(form: SequenceForm, others_reach: Floats) -> tuple[Ints, Ints, Floats, Floats]:
     """List the pasts and terminal nodes that can follow each sequence of a player.
 
     `others_reach`, (N,), is the probability of each node by chance and the other player.
+
+    Returns of the n outcomes, by sequence, the sequence before, the past that is met next, -1 for
+    the end of the game, and the probability by chance and the other player; then the mean payoff
+    where a sequence is the last, (S,).
     """
     tree = form.tree
     sign = 1.0 if form.player == 0 else -1.0
@@ -77,16 +72,16 @@ def _outcomes(form: SequenceForm, others_reach: Floats) -> _Outcomes:
     order = np.argsort(sequence, kind="stable")
     mean = sum_of_payoffs / np.where(reach_of_ends > 0.0, reach_of_ends, 1.0)
     largest = np.abs(tree.payoff).max()  # a mean is no larger; rounding must not make it so
-    return _Outcomes(
-        parent_sequence=sequence[order],
-        next_past=np.concatenate([pasts, np.full(len(final), -1)])[order],
-        probability=np.concatenate([reach_of_pasts[pasts], reach_of_ends[final]])[order],
-        mean_payoff=np.clip(mean, -largest, largest),
-    )
+    next_past = np.concatenate([pasts, np.full(len(final), -1)])
+    probability = np.concatenate([reach_of_pasts[pasts], reach_of_ends[final]])
+    payoff = np.clip(mean, -largest, largest)
+    return sequence[order], next_past[order], probability[order], payoff
 
 
-def _graph(form: SequenceForm, outcomes: _Outcomes) -> Graph:
+def _graph(form: SequenceForm, others_reach: Floats) -> Graph:
     """Make the graph of the pasts of one player against fixed others.
+
+    `others_reach`, (N,), is the probability of each node by chance and the other player.
 
     Position 0 is chance before the first past; then come all pasts of positive probability, sorted
     by the number of own actions before them. Each *way*, a distribution of the position after an
@@ -95,8 +90,9 @@ def _graph(form: SequenceForm, outcomes: _Outcomes) -> Graph:
     Raises `HogeqError` if the probability of all that follows a sequence rounds to 0.
     """
     actions = form.tree.num_actions
+    parent_sequence, next_past, probability, payoff = _outcomes(form, others_reach)
     is_reached = np.zeros(form.num_refined, bool)
-    is_reached[outcomes.next_past[outcomes.next_past >= 0]] = True
+    is_reached[next_past[next_past >= 0]] = True
     levels = [level[is_reached[level]] for level in form.refined_by_depth]
     pasts = np.concatenate([*levels, np.zeros(0, np.int64)]).astype(np.int64)
     # Position of each past. The last entry is that of past -1, which stands for the end.
@@ -107,20 +103,20 @@ def _graph(form: SequenceForm, outcomes: _Outcomes) -> Graph:
     num_legal = form.tree.num_legal[form.row_of_refined[pasts]]
     sequences = np.append(0, spans(start, start + num_legal))
     num_ways = np.append(1, num_legal)
-    begin = np.searchsorted(outcomes.parent_sequence, sequences)
-    end = np.searchsorted(outcomes.parent_sequence, sequences, "right")
+    begin = np.searchsorted(parent_sequence, sequences)
+    end = np.searchsorted(parent_sequence, sequences, "right")
     if (begin == end).any():
         raise HogeqError(f"{form.tree.name}: has chances that are too small for a certificate")
     by_way = spans(begin, end)  # outcomes, way by way
     first_outcome = np.append(0, np.cumsum(end - begin))  # of each way
-    mass = outcomes.probability[by_way]
+    mass = probability[by_way]
     way_of_outcome = np.repeat(np.arange(len(sequences)), end - begin)
     first_way = np.cumsum(num_ways) - num_ways  # of each position
     first_move = first_outcome[first_way]  # of each position
     num_moves = np.add.reduceat(end - begin, first_way)
-    next_position = position[outcomes.next_past[by_way]]
-    is_end = outcomes.next_past[by_way] < 0
-    payoff_code = -1 - outcomes.parent_sequence[by_way]  # -1 - t stands for the end with payoff t
+    next_position = position[next_past[by_way]]
+    is_end = next_past[by_way] < 0
+    payoff_code = -1 - parent_sequence[by_way]  # -1 - t stands for the end with payoff t
     way = first_way[:, None] + np.arange(actions)
     arrays: dict[str, Any] = {
         "level": np.cumsum([0, 1, *(len(level) for level in levels if len(level))]),
@@ -137,7 +133,7 @@ def _graph(form: SequenceForm, outcomes: _Outcomes) -> Graph:
         "place": first_move,
         "next": np.where(is_end, payoff_code, next_position),
         "label": np.zeros(len(by_way)),
-        "payoff": outcomes.mean_payoff,
+        "payoff": payoff,
         "start": np.zeros((1, 2)),
         "start_chance": np.ones(1),
     }

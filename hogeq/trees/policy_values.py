@@ -83,7 +83,9 @@ def one_side(
     # The search leaves out payoffs that come without a move: its bounds are widened by these.
     unmoved_ends = unmoved(solving_form(tree, 0), solving_form(tree, 1))
     worst_unmoved, best_unmoved = unmoved_ends if player == 0 else unmoved_ends[::-1]
-    ceiling = sign * (known_bound - level - float(worst_unmoved)) / unit + search.relative_error
+    ceiling = (
+        sign * (known_bound - level - float(worst_unmoved)) / unit + search.programs.relative_error
+    )
     result = search.solve(starts[::-1], ceiling)
     # The opponent's best response to the policy, rounded outward.
     policy = Strategy.unchecked(result.policy)

@@ -289,8 +289,8 @@ class _Walk:
         row = np.frombuffer(self.row, np.int32)
         source = np.repeat(np.arange(len(player)), degree)  # position before each move
         goes_on = after >= 0
-        levels = levels_of(np.zeros(len(player), np.int64), source[goes_on], after[goes_on])
-        order = levels.order  # positions as the walk met them, level by level
+        level_of = levels_of(np.zeros(len(player), np.int64), source[goes_on], after[goes_on])
+        order = np.argsort(level_of, kind="stable")  # positions as the walk met them, by level
         new_number = np.empty(len(order), np.int64)
         new_number[order] = np.arange(len(order))
         begin = np.cumsum(degree) - degree
@@ -302,12 +302,12 @@ class _Walk:
         sizes = np.unique(degree[~nature])  # numbers of actions that occur
         require_cells(self.name, "kinds of positions", len(sizes) + len(self.chances), most)
         kinds = [*sizes.tolist(), *range(-1, -1 - len(self.chances), -1)]  # of each situation
-        level_of = np.repeat(np.arange(len(levels.start) - 1), np.diff(levels.start))
+        level_of = level_of[order]
         source = np.repeat(np.arange(len(order)), degree)
         recurs = (after >= 0) & (level_of[source] == level_of[np.maximum(after, 0)])
         states = [self.states[old] for old in order.tolist()]
         arrays: dict[str, Any] = {
-            "level": levels.start,
+            "level": np.append(0, np.cumsum(np.bincount(level_of))),
             "player": player,
             "row": np.where(nature, 0, new_row[np.where(nature, -1, row)]),
             "situation": np.where(nature, len(sizes) + row, np.searchsorted(sizes, degree)),

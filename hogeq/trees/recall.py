@@ -10,9 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hogeq.support.messages import indented
 from hogeq.trees.flat import TERMINAL, FlatTree, History
+from hogeq.trees.inflation import earlier_acts
 from hogeq.trees.sequences import sequence_form
 from hogeq.trees.shuffling import is_too_large, shuffled
 from hogeq.trees.well_formed import ENDINGS, Plays
@@ -181,16 +183,22 @@ def audit_of(tree: FlatTree, player: int) -> Audit:
     member_audits = []
     for member, side in enumerate(tree.sides):
         if side == player:
-            member_audit = Recall(_against_all_others(tree, member), 0).audit()
+            member_tree = against_all_others(tree, tree.member == member, 0)
+            member_audit = Recall(member_tree, 0).audit()
             member_audits.append(replace(member_audit, player=member))
     return replace(audit, members=tuple(member_audits))
 
 
-def _against_all_others(tree: FlatTree, member: int) -> FlatTree:
-    """Make a tree in which one member is player 0, and all others and the opponents player 1."""
-    seat = (tree.member != member).astype(np.int8)
-    player = np.where(tree.row >= 0, seat[tree.row], tree.player).astype(np.int8)
-    return replace(tree, seat=seat, player=player)
+def against_all_others(tree: FlatTree, own_rows: NDArray[np.bool_], side: int) -> FlatTree:
+    """Turn a tree of several players into one of two: a player on `side`, all others opposite.
+
+    `own_rows`, (R,), says which information sets are that player's.
+    """
+    seat = np.where(own_rows, side, 1 - side).astype(np.int8)
+    if (seat == tree.seat).all():
+        return tree  # whose sequences are known
+    mover = np.where(tree.row >= 0, seat[tree.row], tree.player).astype(np.int8)
+    return replace(tree, player=mover, seat=seat, sides=None)
 
 
 class Pair(NamedTuple):
@@ -205,34 +213,6 @@ class Pair(NamedTuple):
 def smallest(pairs: Iterable[Pair | None]) -> Pair | None:
     """Pick the pair of the fewest moves, None if there is none."""
     return min((pair for pair in pairs if pair), key=lambda pair: pair.moves, default=None)
-
-
-class _PastsOfRows:
-    """Own pasts that met the same rows: for each its number, and its action at every row."""
-
-    def __init__(self, rows: frozenset[int]) -> None:
-        self.rows = rows
-        self.pasts: list[tuple[int, dict[int, int]]] = []
-        # By some of the rows, then by the actions there: the first past with these actions.
-        self.first_past_by_rows: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
-
-    def add(self, number: int, actions: dict[int, int]) -> None:
-        """Add a past, with its action at each row; numbers must rise from one call to the next."""
-        self.pasts.append((number, actions))
-        for rows, first_past in self.first_past_by_rows.items():
-            first_past.setdefault(tuple(actions[row] for row in rows), number)
-
-    def first_alike(self, actions: dict[int, int]) -> int | None:
-        """Find the first past that acts as another does at all rows that both met; None if none.
-
-        `actions` are those of the other past, by row. It need not have met the same rows.
-        """
-        common_rows = tuple(sorted(self.rows & actions.keys()))
-        if common_rows not in self.first_past_by_rows:
-            first_past = self.first_past_by_rows[common_rows] = {}
-            for number, past_actions in self.pasts:
-                first_past.setdefault(tuple(past_actions[row] for row in common_rows), number)
-        return self.first_past_by_rows[common_rows].get(tuple(actions[row] for row in common_rows))
 
 
 class Recall:
@@ -347,23 +327,28 @@ class Recall:
 
         A-loss recall: any two own pasts of an information set differ by an action at a row that
         both met. So two pasts that act alike at all rows they have in common refute it. For each
-        row, go through its pasts, shortest histories first, and look up an earlier one that is
-        alike among the groups of pasts that met the same rows.
+        row, go through its pasts, shortest histories first, and look for an earlier one that is
+        alike, in the same part of the inflated row: pasts of different parts are not.
         """
+        form = self.form
+        acts = form.action_of_sequence[form.parent_sequence]  # last one before each past
         best: Pair | None = None
         for parts in self.shared.values():
-            nodes = self.form.first_node[parts].tolist()  # the shortest histories first
-            groups: dict[frozenset[int], _PastsOfRows] = {}  # by the rows that pasts met
+            part = form.inflated.row_of_refined[parts]  # of the row, after inflation
+            nodes = form.first_node[parts].tolist()  # the shortest histories first
+            is_longer = best is not None and self.pair(*nodes[:2]).moves >= best.moves
+            if is_longer or len(np.unique(part)) == len(part):
+                continue
+            table = earlier_acts(np.array(parts), form.row_of_refined, form.parent_refined, acts)
+            assert table is not None  # noqa: S101 - there is no limit of time
             for number, node in enumerate(nodes):
                 if best is not None and self.pair(nodes[0], node).moves >= best.moves:
                     break  # this pair and all later ones are no shorter
-                actions = dict(self.form.steps(int(self.form.parent_sequence[parts[number]])))
-                alike = [group.first_alike(actions) for group in groups.values()]
-                earlier = [past for past in alike if past is not None]
-                if earlier:
-                    best = smallest((best, self.pair(nodes[min(earlier)], node)))
-                rows = frozenset(actions)
-                groups.setdefault(rows, _PastsOfRows(rows)).add(number, actions)
+                earlier = np.flatnonzero(part[:number] == part[number])
+                both_met = (table[earlier] >= 0) & (table[number] >= 0)
+                differ = (both_met & (table[earlier] != table[number])).any(axis=1)
+                if not differ.all():
+                    best = smallest((best, self.pair(nodes[earlier[differ.argmin()]], node)))
         return best
 
     def _pairs_in_a_play(self) -> Iterator[Pair]:

@@ -72,17 +72,12 @@ def settle(
     form = payoffs.form
     limit = Deadline.of(limit)
     full_memory_payoff = payoffs.best_response_bound(remembering(form))
-
-    def proved_payoff(strategy: Floats) -> Fraction:
-        """Payoff of a strategy, (R, K), rounded down."""
-        return payoffs.least_payoff(plan_of(form, Strategy.unchecked(strategy), payoffs.deadline))
-
     can_rescale = payoffs.exact_payoffs is not None and dag is None and not form.is_absent_minded
     # Cut off losses larger than what an ascent loses to full memory, as long as that is far less.
     while can_rescale and not deadline.is_over:
         acts = by_ascent(form, payoffs.upper_ends, begin, deadline)[1]
         begin = pure_rows(form, form.inflated.pure_realisation(acts))
-        loss = full_memory_payoff - proved_payoff(begin)
+        loss = full_memory_payoff - payoffs.least_payoff(begin)
         if not 0 < RESCALING_RATIO * loss < payoffs.unit:
             break
         payoffs.rescale(loss)
@@ -92,7 +87,7 @@ def settle(
         answer = Answer(payoffs.upper_ends, solved.policy, *values, BRANCH_AND_BOUND)
     else:
         answer = best_response(form, payoffs.upper_ends, limit, begin, dag=dag, deadline=deadline)
-        least = proved_payoff(answer.strategy)
+        least = payoffs.least_payoff(answer.strategy)
     most, is_certain, method = full_memory_payoff, True, FULL_MEMORY
     if dag is not None:
         most, method = payoffs.best_response_bound(dag), BELIEF_DAG
@@ -131,28 +126,12 @@ def enclosed_response(
     unit = stakes(tree)
     limit = Deadline.of(limit)
     inflated_forms(tree, deadline)  # keeps them: `solving_form` uses them
-
-    def in_seat(player: int, begin: Floats | None, finer: float) -> Settled:
-        """Respond in one seat, within its share of the time; arguments are as for `settle`."""
-        form = solving_form(tree, player)
-        unshuffled_form = sequence_form(tree, player)
-        seats_left = 1 + bool((tree.seat > player).any())  # with decisions, from this seat on
-        program_limit = limit.share(1.0 / seats_left)
-        seat_limit = deadline.share(1.0 / seats_left)
-        plan = plan_of(solving_form(tree, 1 - player), target, seat_limit)
-        payoffs = Payoffs(tree, player, plan, seat_limit)
-        search_limit = seat_limit.share(SEARCH_SHARE)
-        result = settle(payoffs, program_limit, begin, wholes[player], search_limit, finer)
-        if form is unshuffled_form:
-            return result
-        # Perfect recall refers to the order in which the game itself asks the player.
-        in_game_order = Payoffs(tree, player, plan, deadline, unshuffled_form)
-        full_memory_bound = in_game_order.best_response_bound(remembering(unshuffled_form))
-        return result._replace(full_memory_bound=full_memory_bound)
-
     finer = 1.0
     while True:
-        first, second = (in_seat(player, begin, finer) for player in (0, 1))
+        first, second = (
+            _settled_in_seat(tree, player, target, limit, begin, wholes[player], deadline, finer)
+            for player in (0, 1)
+        )
         rows = np.where(tree.seat[:, None] == 0, first.answer.strategy, second.answer.strategy)
         value = (first.response_payoff + second.response_payoff) / 2
         bound = (first.upper_bound + second.upper_bound) / 2
@@ -180,6 +159,37 @@ def enclosed_response(
         seat_bounds=seat_bounds,
         units=tree.units,
     )
+
+
+def _settled_in_seat(
+    tree: FlatTree,
+    player: int,
+    target: Strategy,
+    limit: Deadline,
+    begin: Floats | None,
+    whole: BeliefDag | None,
+    deadline: Deadline,
+    finer: float,
+) -> Settled:
+    """Respond to a strategy in the seat of a player, within its share of both limits of time.
+
+    `whole` is the player's belief DAG; other arguments are as for `settle`.
+    """
+    form = solving_form(tree, player)
+    unshuffled_form = sequence_form(tree, player)
+    seats_left = 1 + bool((tree.seat > player).any())  # with decisions, from this seat on
+    program_limit = limit.share(1.0 / seats_left)
+    seat_limit = deadline.share(1.0 / seats_left)
+    plan = plan_of(solving_form(tree, 1 - player), target, seat_limit)
+    payoffs = Payoffs(tree, player, plan, seat_limit)
+    search_limit = seat_limit.share(SEARCH_SHARE)
+    result = settle(payoffs, program_limit, begin, whole, search_limit, finer)
+    if form is unshuffled_form:
+        return result
+    # Perfect recall refers to the order in which the game itself asks the player.
+    in_game_order = Payoffs(tree, player, plan, deadline, unshuffled_form)
+    full_memory_bound = in_game_order.best_response_bound(remembering(unshuffled_form))
+    return result._replace(full_memory_bound=full_memory_bound)
 
 
 def full_memory(tree: FlatTree, target: Strategy) -> float:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from hogeq.graph.levels import depths
+from hogeq.graph.levels import longest_paths
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError
@@ -125,14 +125,13 @@ class SequenceForm:
     def rank_of_row(self) -> Ints | None:
         """Order of rows in plays, (R,); None if two come in either order, or one comes twice.
 
-        It is a topological order: a row has a rank when all rows that can come before it do.
+        The rank of a row is the largest number of rows that can come before it, one by one.
         """
         if self.is_absent_minded:
             return None
         later = np.flatnonzero(self.parent_sequence)  # after an own action
         row_before = self.row_of_refined[self.parent_refined[later]]
-        rank = depths(self.tree.num_rows, row_before, self.row_of_refined[later])
-        return rank if (rank >= 0).all() else None
+        return longest_paths(self.tree.num_rows, row_before, self.row_of_refined[later])
 
     def payoffs_against(self, joint: Floats) -> Floats:
         """Payoff at the ends of each sequence, (S,), as a share of the largest payoff.

@@ -147,7 +147,7 @@ def test_margins_contain_what_fractions_say(monkeypatch: pytest.MonkeyPatch) -> 
                     ):
                         off = abs(truth - one.unit * Fraction(middle))
                         assert off <= one.unit * Fraction(radius)
-                ends.append((one.least_payoff(own), one.best_response_bound(dag)))
+                ends.append((one.payoff_bounds(own)[0], one.best_response_bound(dag)))
         for precise, rough in zip(ends[:2], ends[2:], strict=True):
             assert rough[0] <= precise[0] <= precise[1] <= rough[1], seed
     enclosures.numbers_of.cache_clear()
@@ -171,7 +171,7 @@ def test_ends_hold_whenever_the_time_for_fractions_is_over(
                 worth = form.payoffs_against(tree.uniform()) / tree.largest_expected_share
                 unit, dag = stakes(tree), remembering(form)
                 moved = one.moved_bound(worth, unit, form.upper_bound(worth))
-                ends.append((one.least_payoff(own), one.best_response_bound(dag), moved))
+                ends.append((one.payoff_bounds(own)[0], one.best_response_bound(dag), moved))
                 exact = plan.exact_weights, one.exact_payoffs, own.exact_weights
                 kinds.add(tuple(numbers is None for numbers in exact))
             precise, rough = ends

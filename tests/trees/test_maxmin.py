@@ -14,7 +14,8 @@ from hogeq.search.results import Equilibrium
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.trees import maxmin
-from hogeq.trees.boxes import Box, Optimum
+from hogeq.trees.beliefs import BeliefDag
+from hogeq.trees.boxes import Box, Coupled, Optimum, PolicyPrograms
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.maxmin import Maxmin
 from hogeq.trees.restricted import Mixed
@@ -144,23 +145,25 @@ def test_bounds_and_narrower_boxes_hold_whatever_the_program_says(
     is_forged: bool, games: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Multipliers and the opponent's plan are forged; no policy is lost, and none is above."""
-    draw, solve, narrower = np.random.default_rng(0), Maxmin._program, 0
+    draw, solve, narrower = np.random.default_rng(0), PolicyPrograms.solve, 0
 
-    def forged(self: Maxmin, *args: Any, **options: Any) -> Optimum | None:
-        found = solve(self, *args, **options)
+    def forged(
+        self: PolicyPrograms, constraints: Coupled, dag: BeliefDag, seconds: float
+    ) -> Optimum | None:
+        found = solve(self, constraints, dag, seconds)
         if found is None:
             return None
         size = 10.0 ** draw.integers(-3, 2)
-        plan = draw.exponential(size=self.opponent.restricted_dag.num_choices)
+        plan = draw.exponential(size=dag.num_choices)
         return found._replace(
             value=float(draw.normal()),
-            opponent_weights=Mixed.of(self.opponent.restricted_dag, plan).plan,
+            opponent_weights=Mixed.of(dag, plan).plan,
             coupling_prices=size * draw.exponential(size=found.coupling_prices.shape),
             equation_prices=size * draw.normal(size=found.equation_prices.shape),
         )
 
     if is_forged:
-        monkeypatch.setattr(Maxmin, "_program", forged)
+        monkeypatch.setattr(PolicyPrograms, "solve", forged)
     for seed, tree in enumerate(GAMES[:games]):
         search = Maxmin(tree, seed % 2, 30.0)
         box, policies = boxes(search, seed)
@@ -184,7 +187,7 @@ def test_a_program_that_fails_leaves_the_bound_that_is_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     tree = next(tree for tree in GAMES if len(sequence_form(tree, 0).shared_rows))
-    monkeypatch.setattr(Maxmin, "_program", lambda *_args, **_options: None)
+    monkeypatch.setattr(PolicyPrograms, "solve", lambda *_args, **_options: None)
     found = Maxmin(tree, 0, 0.2).solve([], 2.0)
     assert found.upper == 2.0
     assert found.lower <= secured(tree, found.policy[None])[0]
