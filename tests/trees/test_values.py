@@ -187,6 +187,17 @@ def test_compare_gives_both_ends_where_no_double_stands_for_a_number(in_folder: 
     assert " to " in ok("compare", "uniform", "uniform", "--game", "long.efg")
 
 
+def test_a_file_that_is_written_says_that_its_numbers_are_rounded(in_folder: Path) -> None:
+    (in_folder / "long.efg").write_text(lottery(3, "1234567890123456789012"))
+    hogeq.Game("long.efg").write("again.efg")
+    assert from_efg(in_folder / "again.efg").is_rounded
+    lower, upper = hogeq.Game("again.efg").value("uniform").ends[1]
+    assert lower < Fraction(187, 2000) < upper
+    (in_folder / "short.efg").write_text(lottery(3))
+    hogeq.Game("short.efg").write("again.efg")
+    assert not from_efg(in_folder / "again.efg").is_rounded
+
+
 def test_a_value_is_three_numbers() -> None:
     """And what it finds its ends by is no part of it elsewhere."""
     mean, first, second = found = hogeq.Game("kuhn(players=2,ranks=3)").value("uniform")
