@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hogeq.graph.graph import NATURE, Graph
-from hogeq.support.messages import HogeqError
 from hogeq.support.aliases import Floats
+from hogeq.support.messages import HogeqError
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.packed import offsets
 from hogeq.trees.rows import require_cells
