@@ -10,6 +10,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
@@ -33,6 +34,7 @@ from hogeq.solvers.symmetric import (
 )
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
+from hogeq.support.messages import scientific
 
 MOST_EXACT: Final = 8  # components whose weights are solved for in rational numbers
 STARTS: Final = 4  # counters of the pool, the latest, from which a search for a response ascends
@@ -74,7 +76,9 @@ class Existence:
 
     def __repr__(self) -> str:
         """Say what is known, and both ends."""
-        return f"Existence({self.kind}; {self.lower:.2e} to {self.upper:.2e})"
+        lower = scientific(self.lower, 2, ROUND_FLOOR)
+        upper = scientific(self.upper, 2, ROUND_CEILING)
+        return f"Existence({self.kind}; {lower} to {upper})"
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Lay out the answer and its bounds, each with a name, a figure and its meaning."""
@@ -89,8 +93,8 @@ class Existence:
         memory_meaning = "full memory wins so much beyond 1/2 against the equilibrium found"
         return [
             ("exists", *answer),
-            ("lower", f"{self.lower:.3e}", least),
-            ("upper", f"{self.upper:.3e}", f"{least}, by the policy found"),
+            ("lower", scientific(self.lower, 3, ROUND_FLOOR), least),
+            ("upper", scientific(self.upper, 3, ROUND_CEILING), f"{least}, by the policy found"),
             ("memory", memory, memory_meaning),
         ]
 

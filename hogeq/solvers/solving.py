@@ -125,8 +125,10 @@ def solve(game: Engine, name: str, iterations: int, **parameters: Any) -> Soluti
     """Run a solver by name, with its parameters, for so many iterations.
 
     Takes snapshots of its strategy after 1, 2, 3, 5, 8 and so on iterations, the last at the end.
-    Raises `HogeqError` for unknown parameters, and if numbers overflow.
+    Raises `HogeqError` for unknown parameters, if nobody decides, and if numbers overflow.
     """
+    if 0 in game.shape:
+        raise HogeqError("game: nobody decides; allowed: games with decisions")
     solver_class = SOLVERS[name]
     require_known(parameters, keys(solver_class))
     check(Count, iterations=iterations)

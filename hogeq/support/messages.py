@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias, cast
@@ -306,6 +306,12 @@ def _per_cent(probability: float, rounding: str) -> str:
     """Write a number in per cent without the sign, rounded as one of `decimal`'s constants says."""
     per_cent = 100 * Decimal(probability)  # exact, which a product of floats is not
     return f"{per_cent.quantize(Decimal(10) ** -digits.get(), rounding):zf}"
+
+
+def scientific(number: float, decimals: int, rounding: str) -> str:
+    """Write a number with a power of ten, rounded as one of `decimal`'s constants says."""
+    rounded = Context(prec=decimals + 1, rounding=rounding).create_decimal(Decimal(number))
+    return f"{float(rounded):.{decimals}e}"
 
 
 def pp(difference: float, *, signed: bool = True) -> str:

@@ -21,6 +21,7 @@ from hogeq.trees.teams import Sides, paid_to, sides_of
 
 LONGEST_NUMBER: Final = 500  # most characters of a number, and its highest power of ten
 MOST_BITS: Final = 4096  # of numerator and denominator of a sum
+ROUNDED: Final = "numbers are rounded to the nearest float64"  # comment of a file that hogeq writes
 ROUNDING: Final = Fraction(1, 10**9)  # by which the sum of decimal probabilities may miss 1
 LARGEST: Final = Fraction(1e300)  # largest size of a number; 1 / LARGEST is the smallest but 0
 PLAIN: Final = 900  # numbers from about 2**-900 to 2**900 are surely in range
@@ -69,6 +70,7 @@ class EfgReader:
         self.paid: dict[int, Payoffs] = {}  # by the number of an outcome
         self.numbers: dict[str, Fraction] = {}  # by their text, each converted once
         self.total: Fraction | None = None  # sum of the payoffs at each terminal node
+        self.is_rounded = False  # whether the file says that its numbers are rounded
         self.step()
 
     def head(self, teams: Teams) -> None:
@@ -86,7 +88,7 @@ class EfgReader:
         self.step()
         self.sides = sides_of(teams, len(self.players), self.where)
         if self.is_quoted:
-            self.quoted("comment")
+            self.is_rounded = self.quoted("comment") == ROUNDED
 
     def body(self) -> None:
         """Read all nodes. Outcomes may stand at any node; a play is paid the sum of its own."""

@@ -6,6 +6,7 @@ games by their positions read numbers so.
 """
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from fractions import Fraction
 from typing import Final
 
@@ -78,6 +79,15 @@ class ExactReach:
         self.tree, self.mover, self.policy = tree, mover, policy
         self.reached = {0: Fraction(1)}  # by node, computed once
         self.distributions: dict[int, Fractions] = {}  # by information set, or by node of chance
+        self.changed_row: tuple[int, Fractions] | None = None  # its number, and its probabilities
+
+    def with_row(self, row: int, probabilities: Floats) -> "ExactReach":
+        """Give the reach of a policy that differs in one row, (K,); all others are shared."""
+        changed = copy(self)
+        changed.reached = {0: Fraction(1)}
+        num_legal = int(self.tree.num_legal[row])
+        changed.changed_row = row, distribution(probabilities[:num_legal].tolist())
+        return changed
 
     def of(self, node: int) -> Fraction:
         """Return the reach probability of a node: the product of the mover's steps on its path."""
@@ -100,6 +110,8 @@ class ExactReach:
         # Children of a node lie side by side, so the parents of all nodes are in rising order.
         first_child = int(np.searchsorted(tree.parent, np.int32(node)))
         key = node if self.policy is None else int(tree.row[node])
+        if self.changed_row is not None and self.changed_row[0] == key:
+            return self.changed_row[1][child - first_child]
         if key not in self.distributions:
             end = int(np.searchsorted(tree.parent, np.int32(node), side="right"))
             if self.policy is None:
@@ -110,6 +122,22 @@ class ExactReach:
         return self.distributions[key][child - first_child]
 
 
+Mover = list[tuple[Fraction, ExactReach]]
+"""Chance, or a strategy: its components, each by weight and the reach by its steps."""
+
+
+def mover_of(tree: FlatTree, player: int, strategy: Strategy) -> Mover:
+    """Make a mover of a strategy in a seat, 0 or 1."""
+    weights = distribution(strategy.chances.tolist())
+    reaches = [ExactReach(tree, player, policy) for policy in strategy.policies]
+    return [*zip(weights, reaches, strict=True)]
+
+
+def chance_of(tree: FlatTree) -> Mover:
+    """Make a mover of chance."""
+    return [(Fraction(1), ExactReach(tree, CHANCE))]
+
+
 def paid_in(tree: FlatTree, plays: Ints, *strategies: Strategy) -> Fraction:
     """Sum the payoffs to player 0 at some terminal nodes, each by its reach probability.
 
@@ -117,16 +145,19 @@ def paid_in(tree: FlatTree, plays: Ints, *strategies: Strategy) -> Fraction:
     ``tree.shift + tree.centre``, is left out. With strategies of both players they count in the
     reach; without any, the moves of chance count alone.
     """
+    movers = [mover_of(tree, player, strategy) for player, strategy in enumerate(strategies)]
     ends = np.flatnonzero(tree.player == TERMINAL)[plays]
+    return paid_by(tree, ends, [chance_of(tree), *movers])
+
+
+def paid_by(tree: FlatTree, ends: Ints, movers: Sequence[Mover]) -> Fraction:
+    """Sum payoffs as :func:`paid_in` does, at nodes that are `ends`, by movers that are used again.
+
+    A mover keeps the reach of the nodes that it was asked for.
+    """
     level = tree.shift + tree.centre
-    # For chance and each strategy, its components: weight and reach by their steps.
-    movers = [[(Fraction(1), ExactReach(tree, CHANCE))]]
-    for player, strategy in enumerate(strategies):
-        weights = distribution(strategy.chances.tolist())
-        reaches = [ExactReach(tree, player, policy) for policy in strategy.policies]
-        movers.append([*zip(weights, reaches, strict=True)])
     total = Fraction()
-    for end, paid in zip(ends.tolist(), tree.terminal_payoffs[plays].tolist(), strict=True):
+    for end, paid in zip(ends.tolist(), tree.payoff[ends].tolist(), strict=True):
         probability = Fraction(1)
         for components in movers:
             if probability:

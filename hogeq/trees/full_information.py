@@ -1,6 +1,7 @@
 """Play by positions: values with full information, every action at one, exact best responses."""
 
 from dataclasses import dataclass, field, replace
+from decimal import ROUND_CEILING
 from fractions import Fraction
 from functools import cached_property
 from math import inf
@@ -22,7 +23,7 @@ from hogeq.strategies.strategy import Strategy
 from hogeq.support import html
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
-from hogeq.support.messages import BadInputError, HogeqError, Table, refusal
+from hogeq.support.messages import BadInputError, HogeqError, Table, refusal, scientific
 from hogeq.support.short_fractions import short_fraction
 from hogeq.trees.exact_numbers import distribution
 from hogeq.trees.positions import Positions
@@ -86,9 +87,10 @@ class FullInformation:
 
     def table(self) -> Table:
         """Lay out the value and its error."""
+        error = scientific(self.error, 1, ROUND_CEILING)
         rows = [
             ("value", self.units.exact(self.value), f"payoff to player {self.mover}, who is first"),
-            ("error", f"{self.error:.1e}", "at most: proved by bounds from both sides"),
+            ("error", error, "at most: proved by bounds from both sides"),
         ]
         return Table(rows, left=3)
 
@@ -332,17 +334,20 @@ def respond_in_positions(
         in_seat.least for in_seat in payoffs_in_seats(positions, response, target, deadline)
     )
     value, bound = below((first + second) / 2), above((best[0].most + best[1].most) / 2)
+    seats = below(first), below(second)
+    seat_bounds = above(best[0].most), above(best[1].most)
     units = positions.units
+    is_met = bound - value <= PROVED * units.per_rate and units.are_one(value, bound)
     return Response(
         strategy=Strategy.unchecked(response),
         value=value,
         bound=bound,
         full_memory=bound,
-        is_proved=bound - value <= PROVED * units.per_rate and units.are_one(value, bound),
+        is_proved=is_met and all(map(units.are_one, seats, seat_bounds)),
         method=FULL_INFORMATION,
         seconds=deadline.spent,
-        seats=(below(first), below(second)),
-        seat_bounds=(above(best[0].most), above(best[1].most)),
+        seats=seats,
+        seat_bounds=seat_bounds,
         units=units,
         search=search,
         is_told=target.kind == "mixture",

@@ -75,7 +75,8 @@ def _flat(game: EfgReader, name: str, forget: str | Forget | None) -> FlatTree:
     tree = flatten(
         name, None, lambda _: next(nodes), describe, deepest=len(game.nodes), sides=sides
     )
-    tree = replace(tree, describe=_words_of_nodes(game, labels, tree))
+    is_rounded = tree.is_rounded or game.is_rounded
+    tree = replace(tree, describe=_words_of_nodes(game, labels, tree), is_rounded=is_rounded)
     if callable(forget):
         return tree
     if sides is None:

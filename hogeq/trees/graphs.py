@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hogeq.graph.graph import NATURE, Graph
 from hogeq.support.aliases import Floats
+from hogeq.support.messages import HogeqError
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.packed import offsets
 from hogeq.trees.rows import require_cells
@@ -21,6 +22,8 @@ def of_tree(tree: FlatTree) -> Graph:
     way is its probabilities. Positions of one kind have the same ways.
     """
     inner = np.flatnonzero(tree.player != TERMINAL)
+    if not len(inner):
+        raise HogeqError(f"{tree.name}: at the start: the game is over; allowed: games with moves")
     terminal = np.flatnonzero(tree.player == TERMINAL)
     # Numbers of nodes in the graph: a position, or -1 - (index of a payoff) of a terminal node.
     number = np.zeros(tree.num_nodes, np.int64)

@@ -151,5 +151,6 @@ def _error(tree: FlatTree, target: Strategy, graph: Graph) -> float:
     error_of_move = (tree.num_actions + 2) * worst_row_error + 4.0 * UNIT_ROUNDOFF
     num_terms = tree.num_nodes + len(target.chances)
     relative_error = len(tree.levels) * error_of_move + num_terms * UNIT_ROUNDOFF
-    largest_payoff = float(np.abs(tree.payoff).max()) + abs(tree.shift) + abs(tree.centre)
+    largest_payoff = float(np.abs(tree.payoff).max(where=tree.is_possible, initial=0.0))
+    largest_payoff += abs(tree.shift) + abs(tree.centre)
     return float(MARGIN * (len(graph.level) + 1) * relative_error * largest_payoff)

@@ -1,5 +1,6 @@
 """The value of each side in policies, by the search of :mod:`hogeq.trees.maxmin`."""
 
+import operator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Final
@@ -90,15 +91,17 @@ def one_side(
     # The opponent's best response to the policy, rounded outward.
     policy = Strategy.unchecked(result.policy)
     payoffs = Payoffs(tree, 1 - player, plan_of(search.form, policy, deadline), deadline)
-    most = settle(payoffs, deadline, dag=search.opponent.whole_dag, deadline=deadline).upper_bound
+    response = settle(payoffs, deadline, dag=search.opponent.whole_dag, deadline=deadline)
+    most = response.upper_bound
     secured = most if player == 1 else payoffs.payoff_sum - most
     bound = Fraction(level) + best_unmoved + int(sign) * Fraction(unit) * Fraction(result.upper)
     least, greatest = sorted((secured, bound + int(sign) * _missed_by_centring(tree)))
+    are_met = greatest - least <= Fraction(SMALL_GAP) * Fraction(unit)
     return InPolicies(
         lower=below(least),
         upper=above(greatest),
         strategy=seated(tree, policy, player),
-        is_proved=bool(result.upper - result.lower <= SMALL_GAP),
+        is_proved=response.is_certain and are_met,
         method="branch and bound",
         effort={"boxes": result.boxes, "programs": result.programs},
         mixtures=solved,
@@ -108,12 +111,18 @@ def one_side(
 
 
 def _missed_by_centring(tree: FlatTree) -> Fraction:
-    """Bound what the payoffs of a tree, and the level they are above, miss of those given."""
+    """Bound what the payoffs of a tree, and the level they are above, miss of those given.
+
+    A play misses no more than the most of all plays, and all plays together no more than the sum of
+    what each misses, times its probability by chance alone.
+    """
     level = Fraction(tree.shift + tree.centre)
     numbers = numbers_of(tree)
     if numbers is not None:
         pairs = zip(numbers.terminal_payoffs, tree.terminal_payoffs.tolist(), strict=True)
-        return max(abs(given - level - Fraction(paid)) for given, paid in pairs)
+        misses = [abs(given - level - Fraction(paid)) for given, paid in pairs]
+        expected = sum(map(operator.mul, numbers.reach_by_chance, misses), Fraction())
+        return min(max(misses), expected)
     missed = CENTRING_ROUNDINGS * UNIT_ROUNDOFF * (abs(tree.shift) + abs(tree.centre))
     if tree.is_rounded:  # each payoff stands for one within a rounding of it; twice that
         missed += 2.0 * UNIT_ROUNDOFF * (abs(float(level)) + tree.largest_payoff)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hogeq.support.messages import indented
 from hogeq.trees.flat import TERMINAL, FlatTree, History
 from hogeq.trees.inflation import earlier_acts
+from hogeq.trees.rows import distinct_texts
 from hogeq.trees.sequences import sequence_form
 from hogeq.trees.shuffling import is_too_large, shuffled
 from hogeq.trees.well_formed import ENDINGS, Plays
@@ -164,7 +165,8 @@ class Audit:
                 "witness": list(witness.texts) if witness else [],
                 "note": finding.note or (witness.note if witness else ""),
             }
-        visits = {str(infoset): most for infoset, most in self.met_again.items()}
+        names = distinct_texts([*map(str, self.met_again)])
+        visits = dict(zip(names, self.met_again.values(), strict=True))
         properties["absent_minded"]["infosets"] = visits
         properties["free_in_mixtures"] = {"count": len(self.free), "of": len(self.forgetful)}
         if self.members:

@@ -155,7 +155,7 @@ class Rows:
             key=self.keys[row],
             place=(row,),
             seat=int(self.seat[row]),
-            actions=_distinct(self.labels[row]),
+            actions=distinct_texts(self.labels[row]),
             states=(self._states_of_rows[row],),
             moves=self.numbers_of_moves(row),
         )
@@ -216,7 +216,7 @@ class Rows:
         return rows / np.where(is_rounding, 1.0, sums)[:, None]
 
 
-def _distinct(labels: Sequence[str]) -> list[str]:
+def distinct_texts(labels: Sequence[str]) -> list[str]:
     """Make labels differ: the second ``fold`` becomes ``fold (2)``, and so on."""
     distinct: dict[str, None] = {}  # an ordered set
     for label in labels:

@@ -16,6 +16,7 @@ from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn, TurnTable, scoreless_turn, total_rises
 from hogeq.support.messages import HogeqError, printable
 from hogeq.trees.building import Node
+from hogeq.trees.efg import ROUNDED
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.rules import END, NODES_CACHED, GameRules, node_of
 from hogeq.trees.teams import Known, Sides
@@ -227,7 +228,11 @@ def efg_lines(rules: GameRules, title: str) -> Iterator[str]:
 
 
 def _efg_lines(
-    root: Any, node_of_state: Callable[[Any], Node], title: str, players: Sequence[str]
+    root: Any,
+    node_of_state: Callable[[Any], Node],
+    title: str,
+    players: Sequence[str],
+    comment: str = "",
 ) -> Iterator[str]:
     """Write a game tree in Gambit's extensive form: a heading, then a line for each node.
 
@@ -237,6 +242,8 @@ def _efg_lines(
     the package for computation in game theory".
     """
     yield f"EFG 2 R {_quoted(title)} {{ {' '.join(map(_quoted, players))} }}\n"
+    if comment:
+        yield f"{_quoted(comment)}\n"
     num_chance_nodes = 0
     outcomes: dict[tuple[Fraction | float, ...], int] = {}  # number of each payoff vector
     infosets: defaultdict[int, dict[Hashable, int]] = defaultdict(dict)  # numbers, by player
@@ -266,7 +273,7 @@ def flat_efg(tree: FlatTree) -> str:
     """Text of a flat tree as a Gambit file; probabilities without a short fraction are decimal.
 
     With teams, each member is a player of the file. A team's payoff goes to its first member, and
-    the others get 0.
+    the others get 0. A comment says if numbers of the game were rounded.
     """
     first_child = np.searchsorted(tree.parent, np.arange(tree.num_nodes + 1)).tolist()
     word_number, words = tree.words(np.arange(tree.num_nodes))  # words of the move into each node
@@ -274,7 +281,8 @@ def flat_efg(tree: FlatTree) -> str:
     sides = tuple(range(tree.num_players)) if tree.sides is None else tree.sides
     node_of_number = partial(_flat_node, tree, sides, first_child, word_of_node)
     players = [str(player) for player in range(len(sides))]
-    return "".join(_efg_lines(0, node_of_number, tree.name, players))
+    comment = ROUNDED if tree.is_rounded else ""
+    return "".join(_efg_lines(0, node_of_number, tree.name, players, comment))
 
 
 def _flat_node(

@@ -8,11 +8,12 @@ apart where these plays are too many, or no doubles stand for the numbers.
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import Final
 
 import numpy as np
 
+from hogeq.graph.levels import spans
 from hogeq.search.units import above, below
 from hogeq.search.values import Ends, Value, unseen
 from hogeq.strategies.strategy import Strategy
@@ -20,7 +21,15 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.short_fractions import short_fraction
 from hogeq.trees import flat
-from hogeq.trees.exact_numbers import MOST_EXACT, missed, paid_in
+from hogeq.trees.exact_numbers import (
+    MOST_EXACT,
+    ExactReach,
+    chance_of,
+    missed,
+    mover_of,
+    paid_by,
+    paid_in,
+)
 from hogeq.trees.flat import PAIRWISE, TERMINAL, FlatTree, payoff, reach
 
 PRECISION_RATIO: Final = 16  # bounds are closer than the last digit printed: JSON has more
@@ -137,44 +146,81 @@ def gains_between(
     roundings = count + len(tree.levels) * misses + mixing
     roundings += 2 * tree.num_actions + 2 * flat.OTHER_ROUNDINGS
     off = 4.0 * unit * roundings  # two policies, each by its reach and its values
-    found, plays_left = dict[int, tuple[float, float]](), MOST_EXACT
+    found: dict[int, tuple[float, float]] = {}
+    plays, plays_left = _PlaysThroughRows(tree), MOST_EXACT
+    chance = chance_of(tree)
+    own = [ExactReach(tree, seat, first.policy) for seat in (0, 1)]  # in either seat
+    others = [[mover_of(tree, 1 - seat, rival) for rival in rivals] for seat in (0, 1)]
     for row in rows:
         gain = float(gains[row])
         found[row] = gain, gain
         if off <= unseen(tree.scale, gain):
             continue
         found[row] = gain - off, gain + off
-        plays = np.empty(0, np.int64) if tree.is_rounded or not plays_left else _through(tree, row)
-        cost = 2 * len(rivals) * len(plays)
+        cost = 0 if tree.is_rounded else 2 * len(rivals) * int(plays.counts[row])
         if 0 < cost <= plays_left:
             plays_left -= cost
-            exact = _exact_gain(tree, first, second, rivals, row, plays)
+            seat = int(tree.seat[row])
+            changed = own[seat].with_row(row, second.policy[row])
+            ends, total = plays.of(row), Fraction()
+            for reach_by_own, sign in ((changed, 1), (own[seat], -1)):
+                for other in others[seat]:
+                    movers = [chance, [(Fraction(1), reach_by_own)], other]
+                    total += sign * paid_by(tree, ends, movers)
+            # Payoffs are those of player 0, and half of the plays are in the seat.
+            exact = total * (1 - 2 * seat) / (2 * len(rivals))
             found[row] = below(exact), above(exact)
     return found
 
 
-def _through(tree: FlatTree, row: int) -> Ints:
-    """List the plays that meet a row, by the numbers of their ends."""
-    is_met = tree.row == row
-    for level in tree.levels[1:]:
-        is_met[level] |= is_met[tree.parent[level]]
-    return np.flatnonzero(is_met[tree.player == TERMINAL])
+class _PlaysThroughRows:
+    """The plays that meet each row, by their terminal nodes: found row by row on demand."""
 
+    def __init__(self, tree: FlatTree) -> None:
+        self.tree = tree
 
-def _exact_gain(
-    tree: FlatTree,
-    first: Strategy,
-    second: Strategy,
-    rivals: Sequence[Strategy],
-    row: int,
-    plays: Ints,
-) -> Fraction:
-    """Value the change of a row in fractions; half of the plays are in its seat."""
-    policy = first.policy.copy()
-    policy[row] = second.policy[row]
-    seat, total = int(tree.seat[row]), Fraction()
-    for one, sign in ((Strategy.unchecked(policy), 1), (first, -1)):
-        for rival in rivals:
-            pair = (one, rival) if seat == 0 else (rival, one)
-            total += sign * paid_in(tree, plays, *pair)
-    return total * (1 - 2 * seat) / (2 * len(rivals))
+    @cached_property
+    def _first_visits(self) -> Ints:
+        """Nodes at which a play meets a row for the first time, row by row."""
+        from hogeq.trees.sequences import sequence_form  # imports scipy
+
+        nodes = []
+        for player in (0, 1):
+            form = sequence_form(self.tree, player)
+            own_nodes = np.flatnonzero(self.tree.player == player)
+            nodes.append(own_nodes[form.visits[form.refined_of_node[own_nodes]] == 1])
+        first_visits = np.concatenate(nodes)
+        return first_visits[np.argsort(self.tree.row[first_visits], kind="stable")]
+
+    @cached_property
+    def counts(self) -> Ints:
+        """Number of plays through each row, (R,)."""
+        tree = self.tree
+        num_ends = (tree.player == TERMINAL).astype(np.int64)  # (N,), at the node and below
+        for level, first_siblings, parents in reversed(tree.siblings_by_level):
+            num_ends[parents] = np.add.reduceat(num_ends[level], first_siblings)
+        nodes = self._first_visits
+        counts = np.zeros(tree.num_rows, np.int64)
+        np.add.at(counts, tree.row[nodes], num_ends[nodes])
+        return counts
+
+    @cached_property
+    def _begins(self) -> Ints:
+        """Index in `_first_visits` of the first node of each row, and of the end, (R + 1,)."""
+        rows = self.tree.row[self._first_visits]
+        return np.searchsorted(rows, np.arange(self.tree.num_rows + 1))
+
+    @cached_property
+    def _first_children(self) -> Ints:
+        """First child of each node, where it has any, and of the end, (N + 1,)."""
+        nodes = np.arange(self.tree.num_nodes + 1, dtype=np.int32)
+        return np.searchsorted(self.tree.parent, nodes)
+
+    def of(self, row: int) -> Ints:
+        """List the ends of the plays through a row: walk down from where it is met first."""
+        nodes = self._first_visits[self._begins[row] : self._begins[row + 1]]
+        ends = []
+        while len(nodes):
+            ends.append(nodes[self.tree.player[nodes] == TERMINAL])
+            nodes = spans(self._first_children[nodes], self._first_children[nodes + 1])
+        return np.sort(np.concatenate(ends))

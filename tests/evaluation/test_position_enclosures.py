@@ -1,5 +1,6 @@
 """Bounds on values where positions recur, and answers made of them, over random walks."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import count, product
 from typing import Any
@@ -212,3 +213,29 @@ def test_ends_are_those_of_the_fractions_that_were_given(paid: Fraction) -> None
     lower, upper = start_of(graph, enclose(graph))
     assert Fraction(lower) <= paid <= Fraction(upper)
     assert upper - lower <= 1e-15
+
+
+def test_an_error_is_written_rounded_up() -> None:
+    solved = hogeq.Game("kuhn(players=2,ranks=3)").tablebase()
+    assert isinstance(solved, full_information.FullInformation)
+    assert ("error", "1.3e-07") in [row[:2] for row in replace(solved, missed=1.24e-7).table().rows]
+
+
+def test_a_proved_response_is_proved_in_either_seat() -> None:
+    """In the second seat payoffs of 1e299 cancel, and nothing is left but rounding."""
+
+    class Huge(Walk):
+        def __init__(self) -> None:
+            super().__init__(0)
+            self.movers, self.moves, self.odds = [0, 1], [[-1, 1], [-3, -3]], [0.5, 0.5]
+
+        def payoffs(self, state: Any) -> Any:
+            first, second = super().payoffs(state)
+            return 1e299 * first, 1e299 * second
+
+    game = hogeq.Game(of_rules(Huge()))
+    found = game.attack("uniform")
+    assert found.seat_bounds is not None
+    assert found.seats[1] < 0.0 < found.seat_bounds[1]
+    assert game.units.are_one(found.value, found.bound)
+    assert not found.is_proved

@@ -103,9 +103,10 @@ def check_parts(problems: list[Problem], steps: list[Step | Revision]) -> None:
 
     def tables() -> list[Floats]:
         every = []
-        for passes, part in zip(responder.passes, responder.parts, strict=True):
-            table = np.zeros((passes.graph.positions, *part.prices.shape[1:]))
-            table[passes.positions] = part.prices * found.unit
+        for part in responder.parts:
+            passes = part.passes
+            table = np.zeros((passes.graph.positions, *part.arrays.prices.shape[1:]))
+            table[passes.positions] = part.arrays.prices * found.unit
             every.append(table)
         return every
 
@@ -117,7 +118,7 @@ def check_parts(problems: list[Problem], steps: list[Step | Revision]) -> None:
         charged[step.row] = [x + y - z for x, y, z in zip(old, now, before, strict=True)]
         before = now
     for part in responder.parts:  # what was kept between passes must not matter
-        part.values[:] = part.way_values[:] = -1.0
+        part.arrays.values[:] = part.arrays.way_values[:] = -1.0
     bound = found.bound()
     value = sum(
         one.chance * (best(one, paid, 1.0, None) + one.payoff_offset)

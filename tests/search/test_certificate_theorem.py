@@ -181,10 +181,11 @@ def prices_of(found: LiftedBound) -> list[Floats]:
     """Copy the prices of each part, by cell: (C, H, K)."""
     tables = []
     responders = found._responder
-    for passes, part in zip(responders.passes, responders.parts, strict=True):
+    for part in responders.parts:
+        passes = part.passes
         cells = passes.graph.row[passes.positions]
-        table = np.zeros_like(part.prices)
-        table[cells] = part.prices
+        table = np.zeros_like(part.arrays.prices)
+        table[cells] = part.arrays.prices
         tables.append(table)
     return tables
 
@@ -201,7 +202,7 @@ def check_parts(case: Case, steps: list[Step | Revision]) -> None:
         old = charged.get(step.row, [np.zeros(())] * len(more))
         charged[step.row] = [x + y for x, y in zip(old, more, strict=True)]
     for one in found._responder.parts:  # what was kept between passes must not matter
-        one.values[:] = one.way_values[:] = -1.0
+        one.arrays.values[:] = one.arrays.way_values[:] = -1.0
     bound = found.bound()
     value, refunds = theorem(case, charged)
     assert found._responder.value == pytest.approx(value, abs=1e-12)

@@ -172,3 +172,18 @@ def test_small_parts() -> None:
     shares = dyadic_weights(np.array([1.0, 2.0, 4.0]))
     assert shares.sum() == 1.0
     assert (shares * 2**40 % 1 == 0).all()
+
+
+def test_both_ends_are_written_rounded_outward() -> None:
+    found = existence.Existence(
+        kind="none",
+        lower=1.23456e-5,
+        upper=2.34512e-5,
+        policy=np.ones((1, 1)),
+        components=3,
+        memory=None,
+        proof={},
+        seconds=0.0,
+    )
+    assert [figure for _, figure, _ in found.rows()][1:3] == ["1.234e-05", "2.346e-05"]
+    assert repr(found) == "Existence(none; 1.23e-05 to 2.35e-05)"

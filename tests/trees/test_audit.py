@@ -196,6 +196,17 @@ def test_the_absent_minded_driver() -> None:
     assert witness == Witness("exit", (), (HistoryStep(0, "exit", "drive on"),))
 
 
+def test_two_sets_of_one_text_that_are_met_again_are_both_in_json() -> None:
+    """A player knows the number 1 or the text "1"; the first is met three times."""
+
+    def road(exits: Hashable, left: int) -> Any:
+        return ("A", exits, {"leave": "B", "on": road(exits, left - 1) if left else "A"})
+
+    found = audit_tree(Toy({"a": (0.5, road(1, 2)), "b": (0.5, road("1", 1))}))
+    assert found.met_again == {1: 3, "1": 2}
+    assert found.to_json()["absent_minded"]["infosets"] == {"1": 3, "1 (2)": 2}
+
+
 def test_the_other_player_is_audited_alike() -> None:
     hidden = ("B", "guess", {"heads": "A", "tails": "B"})
     tree = Toy(("A", "coin", {"heads": hidden, "tails": hidden}))

@@ -2,6 +2,7 @@
 
 import itertools
 import time
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ import hogeq
 from hogeq.search.results import Equilibrium
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
-from hogeq.trees import maxmin
+from hogeq.trees import maxmin, policy_values
 from hogeq.trees.beliefs import BeliefDag
 from hogeq.trees.boxes import Box, Coupled, Optimum, PolicyPrograms
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
@@ -369,3 +370,23 @@ def test_results_lie_in_order() -> None:
     ]
     assert "in_policies" not in found.to_json()
     assert repr(found).startswith("InPolicies(-0.05")
+
+
+def test_ends_are_proved_by_themselves_and_not_by_the_search(
+    in_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A payoff of 1e300 beside chance 0 put the upper end at 5e283, and both were called proved."""
+    (in_folder / "never.efg").write_text(
+        """EFG 2 R "never" { "a" "b" } c "" 1 "" { "x" 0 "y" 1 } 0
+        p "" 1 1 "" { "l" "r" } 0 t "" 1 "" { 1e300 -1e300 } t "" 2 "" { 5 -5 }
+        p "" 1 2 "" { "l" "r" } 0 t "" 3 "" { 1/7 -1/7 } t "" 4 "" { 1/3 -1/3 }"""
+    )
+    game = hogeq.Game("never.efg")
+    found = game.in_policies(5.0)
+    assert found.is_proved
+    assert 1 / 3 <= found.upper <= 1 / 3 + 1e-7
+    assert game.certify("uniform", 0.1, "never.efg").bound < 1.0
+    monkeypatch.setattr(policy_values, "_missed_by_centring", lambda _: Fraction(1))
+    found = game.in_policies(5.0)
+    assert found.upper > 1.3
+    assert not found.is_proved

@@ -139,3 +139,28 @@ def test_an_unknown_name_says_what_brings_games(monkeypatch: pytest.MonkeyPatch)
     for name in ("kuhn_poker", "leduc_poker(players=2)", "two_bets"):
         with pytest.raises(ValueError, match=r"OpenSpiel: not installed; pip install open_spiel"):
             hogeq.Game(name)
+
+
+def test_a_game_in_which_nobody_moves_says_so() -> None:
+    class Over(hogeq.GameRules):
+        def initial(self) -> Any:
+            return ()
+
+        def to_move(self, state: Any) -> int:
+            return hogeq.END
+
+        def actions(self, state: Any) -> Any:
+            return ()
+
+        def next(self, state: Any, action: Any) -> Any:
+            return state
+
+        def payoffs(self, state: Any) -> Any:
+            return 0.5, -0.5
+
+    game = hogeq.Game(from_rules(Over()))
+    assert game.equilibrium().lower == 0.5
+    with pytest.raises(hogeq.HogeqError, match="nobody decides; allowed: games with decisions"):
+        game.solve("mirror", 3)
+    with pytest.raises(hogeq.HogeqError, match="Over: at the start: the game is over; allowed:"):
+        game.tablebase()

@@ -14,7 +14,7 @@ from hogeq.search.results import Units
 from hogeq.search.values import Value
 from hogeq.strategies.strategy import Mixture, Strategy
 from hogeq.support.deadline import Deadline
-from hogeq.trees import flat, full_information, values
+from hogeq.trees import exact_numbers, flat, full_information, values
 from hogeq.trees.absent_results import gaps_of
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.gambit import from_efg
@@ -185,6 +185,50 @@ def test_compare_gives_both_ends_where_no_double_stands_for_a_number(in_folder: 
         assert lower < known < upper
         assert lower <= told[key] <= upper
     assert " to " in ok("compare", "uniform", "uniform", "--game", "long.efg")
+
+
+def test_a_file_that_is_written_says_that_its_numbers_are_rounded(in_folder: Path) -> None:
+    (in_folder / "long.efg").write_text(lottery(3, "1234567890123456789012"))
+    hogeq.Game("long.efg").write("again.efg")
+    assert from_efg(in_folder / "again.efg").is_rounded
+    lower, upper = hogeq.Game("again.efg").value("uniform").ends[1]
+    assert lower < Fraction(187, 2000) < upper
+    (in_folder / "short.efg").write_text(lottery(3))
+    hogeq.Game("short.efg").write("again.efg")
+    assert not from_efg(in_folder / "again.efg").is_rounded
+
+
+def test_gains_of_many_rows_look_at_chance_once(
+    in_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count = 300  # information sets, each after an outcome of one node of chance
+    odds = " ".join(f'"{one}" 1/{count}' for one in range(count))
+    lines = [f'EFG 2 R "many" {{ "a" "b" }} c "" 1 "" {{ {odds} }} 0']
+    for one in range(count):
+        lines.append(f'p "" 1 {one + 1} "" {{ "left" "right" }} 0')
+        paid = [(one * 7919 + side) % 97 for side in (0, 1)]
+        outcomes = enumerate(paid, 2 * one + 1)
+        lines += [f't "" {outcome} "" {{ {win}, {-win} }}' for outcome, win in outcomes]
+    (in_folder / "many.efg").write_text("\n".join(lines))
+    game = hogeq.Game("many.efg")
+    converted = 0
+    distribution = exact_numbers.distribution
+
+    def counted(numbers: Sequence[float]) -> list[Fraction]:
+        nonlocal converted
+        converted += len(numbers)
+        return distribution(numbers)
+
+    monkeypatch.setattr(exact_numbers, "distribution", counted)
+    found = game.diff("uniform", [0] * count)
+    assert converted < 20 * count
+    names = [*map(str, game.tree.names)]
+    for change, (lower, upper) in zip(found.changes, found.gain_ends, strict=True):
+        one = int(change.infoset.strip("()")) - 1
+        left, right = ((one * 7919 + side) % 97 for side in (0, 1))
+        assert change.infoset in names
+        assert lower <= Fraction(left - right, 4 * count) <= upper
+        assert upper - lower < 1e-15
 
 
 def test_a_value_is_three_numbers() -> None:
