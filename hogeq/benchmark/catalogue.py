@@ -7,6 +7,7 @@ from math import inf
 from typing import Final, NamedTuple
 
 from hogeq import Budget, Game, Graph, Hog
+from hogeq.support.messages import EXACT
 
 HOG: Final = {
     "su20": ((10, 2), (14, 2), (20, 4), (40, 6), (100, 10)),
@@ -93,8 +94,10 @@ class Entry(NamedTuple):
             return game.graph
         return game.graph.against(game.strategy(self.opponent).policy, self.seat)
 
-    def solve(self, kicks: int, seconds: float) -> tuple[float, float]:
-        """Give a value that the player can get, and an upper bound on all strategies.
+    def solve(self, kicks: int, seconds: float) -> tuple[float, float, bool]:
+        """Give a value that the player can get, an upper bound on all strategies, and if it is met.
+
+        It is if both are proved to be one number, in Hog but for rounding.
 
         A game of two players is solved in mixtures, for so many seconds. Else an attack makes so
         many kicks from each of its starts: perturbations, each with another ascent. In Hog the
@@ -105,13 +108,14 @@ class Entry(NamedTuple):
         opponent = self.opponent or "uniform"
         if self.family == "game":
             equilibrium = game.equilibrium(seconds)
-            return equilibrium.lower, equilibrium.upper
+            return equilibrium.lower, equilibrium.upper, equilibrium.is_proved
         if isinstance(game, Hog):
             win_rate = game.search(opponent, Budget(kicks=kicks)).win_rate
-            return win_rate, game.bound(opponent)
+            bound = game.bound(opponent)
+            return win_rate, bound, bound - win_rate <= EXACT
         response = game.attack(opponent, Budget(kicks=kicks, seconds=seconds))
         seat_bounds = response.seat_bounds or (inf, inf)
-        return response.seats[self.seat], seat_bounds[self.seat]
+        return response.seats[self.seat], seat_bounds[self.seat], response.is_proved
 
 
 def catalogue() -> dict[str, Entry]:

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hogeq.evaluation.rounding import priced_turn_error
-from hogeq.model.priced import Claim, PricedResponders, Problem, RowPrices
+from hogeq.model.priced import PricedResponders, Problem
+from hogeq.model.responder import Claim, RowPrices
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError
 from hogeq.support.progress import phase

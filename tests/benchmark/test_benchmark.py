@@ -21,6 +21,7 @@ from strict_files import RefusedError
 
 import hogeq
 from hogeq.benchmark.catalogue import catalogue, hog_game, seeded
+from hogeq.cli.commands.bench_games import interval_texts
 from hogeq.evaluation.values import win_rate
 from hogeq.graph.hog import of_hog
 from hogeq.model.game import HogEngine
@@ -116,6 +117,18 @@ def test_the_command_solves_and_bounds() -> None:
         assert row["value"] <= bound + 1e-6
         assert row["bound"] >= value - 1e-6
         assert row["bound"] - row["value"] < 1e-6
+
+
+def test_the_command_calls_proved_what_is_and_rounds_bounds_outward() -> None:
+    apart = 0.25, 0.25 + 2.0**-22
+    assert interval_texts(*apart, is_proved=False) == ("0.2500000", "0.2500003", "2.4e-07")
+    assert interval_texts(0.25, np.inf, is_proved=False) == ("0.2500000", "inf", "inf")
+    assert interval_texts(0.25, 0.25, is_proved=True) == ("0.2500000", "0.2500000", "0")
+    tree = catalogue()["random-3x4x4"]
+    _, _, is_proved = tree.solve(kicks=0, seconds=0.0)
+    assert is_proved == tree.load().attack("uniform", hogeq.Budget(kicks=0, seconds=0.0)).is_proved
+    value, bound, is_proved = catalogue()["su20-10x2-always"].solve(kicks=0, seconds=0.0)
+    assert is_proved == (bound - value <= 1e-12)
 
 
 def test_the_command_refuses_what_it_cannot_do() -> None:

@@ -1,5 +1,7 @@
 """The benchmark of imperfect recall: its instances, listed, written and solved."""
 
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from math import isinf
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -7,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import hogeq
 from hogeq.cli.options import RUN, SEARCH, argument, option
 from hogeq.cli.shell import Result, refusing
-from hogeq.support.messages import BadInputError, Table, refusal
+from hogeq.support.messages import BadInputError, Table, refusal, scientific
 from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 DIGEST_LENGTH = 12  # characters of a digest that are shown
 SECONDS = 5.0  # default time limit of a proof
-MIN_GAP = 1e-6  # with a smaller gap a value counts as proved
+DIGIT = Decimal("1e-7")  # the last digit of a value that is written
 
 
 def bench_games(
@@ -108,15 +110,24 @@ def _solve_instances(entries: "list[Entry]", kicks: int, seconds: float) -> Resu
         for entry in entries:
             progress.now(entry.name)
             start = perf_counter()
-            value, bound = entry.solve(kicks, seconds)
+            value, bound, is_proved = entry.solve(kicks, seconds)
             time = perf_counter() - start
             instances.append({"name": entry.name, "value": value, "bound": bound, "seconds": time})
-            is_proved = bound - value < MIN_GAP
             num_proved += is_proved
-            gap = "0" if is_proved else f"{bound - value:.1e}"
-            rows.append((entry.name, f"{value:.7f}", f"{bound:.7f}", gap, f"{time:.1f}"))
+            rows.append((entry.name, *interval_texts(value, bound, is_proved), f"{time:.1f}"))
             progress.step()
     table = Table(rows, ("instance", "value", "bound", "gap", "seconds"))
     last_line = f"{num_proved} of {len(instances)} proved: no strategy has more"
     data = {"kicks": kicks, "seconds": seconds, "instances": instances}
     return Result(data, [table, "", last_line])
+
+
+def interval_texts(value: float, bound: float, is_proved: bool) -> tuple[str, str, str]:
+    """Write a value, a bound and their gap: rounded outward, unless both are proved to be one."""
+    if is_proved:
+        return f"{value:.7f}", f"{bound:.7f}", "0"
+    low = f"{Decimal(value).quantize(DIGIT, ROUND_FLOOR):f}"
+    if isinf(bound):
+        return low, "inf", "inf"
+    high = f"{Decimal(bound).quantize(DIGIT, ROUND_CEILING):f}"
+    return low, high, scientific(max(bound - value, 0.0), 1, ROUND_CEILING)
