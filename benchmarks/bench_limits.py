@@ -25,7 +25,6 @@ import hogeq
 from hogeq.benchmark.catalogue import Entry
 from hogeq.contest.submission import inspect_submission
 from hogeq.runs.summary import response_interval
-from hogeq.search.certificate import certified_bound
 from hogeq.solvers.dags import METHODS
 from hogeq.support.deadline import Deadline
 from hogeq.trees.decision_problems import RandomTree
@@ -257,7 +256,7 @@ def of_hog(game: hogeq.Game, seconds: float) -> Runs:
     return {
         "equilibrium": partial(game.equilibrium, seconds),
         "attack --seconds": partial(game.attack, six, budget),
-        "attack --certify": partial(certified_bound, game.engine, six, seconds),
+        "attack --certify": partial(game.certify, six, seconds),
         "exploitability": partial(game.exploitability, six, budget),
         "improve --seconds": partial(game.improve, "always_roll:4", seconds=seconds),
         "run, measure.attack.seconds": partial(response_interval, game, six, budget),
