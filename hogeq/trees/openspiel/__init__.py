@@ -45,7 +45,7 @@ def to_tabular(game: Any, first: ArrayLike, second: ArrayLike | None = None) -> 
     rules = rules_of(game.get_parameters())
     shape = (rules.size, rules.size, rules.num_actions)
     strategies = (first, first if second is None else second)
-    tables = [strategy_of_shape(shape, strategy).policy for strategy in strategies]
+    tables = [strategy_of_shape(shape, strategy, has_scores=True).policy for strategy in strategies]
     policy = TabularPolicy(game)
     for row, state in zip(policy.action_probability_array, policy.states, strict=True):
         player = state.current_player()
