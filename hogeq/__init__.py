@@ -7,7 +7,7 @@ Everything begins with a game, and a game's methods do the rest.
 >>> hog = hogeq.Game({"edition": "su20", "goal": 10, "max_dice": 2})  # the dice race, to 10 points
 
 `Game` also takes the name of an edition of Hog ("fa25") or of a game of OpenSpiel, the path of a
-file (``.efg``, ``.yaml`` of rules, a run), and games of your own (`GameRules`, `Graph`, `Rules`).
+file (``.efg``, ``.yaml`` of rules, a run), and games of your own (`GameRules`, `Rules`).
 What comes next is the same for every game:
 
 >>> solution = kuhn.solve("cfr_plus", iterations=300)  # SOLVERS names the others

@@ -64,6 +64,8 @@ def _game_of_object(given: Any, forget: Any, teams: Teams) -> "FlatTree | Positi
         return given
     if isinstance(given, GameRules):
         return _of_rules(given, None, forget, teams)
+    if not hasattr(given, "new_initial_state"):  # a method of OpenSpiel's games
+        raise HogeqError(refusal("game", given, ALLOWED))
     return _of_openspiel(given, forget, teams)
 
 

@@ -126,6 +126,14 @@ def test_an_error_inside_a_property_is_its_own(monkeypatch: pytest.MonkeyPatch) 
         _ = hogeq.Game(HOG).units
 
 
+@pytest.mark.parametrize("given", [3.5, None, [1, 2], b"kuhn", object(), "a graph"])
+def test_what_is_no_game_is_refused_in_one_line(given: object) -> None:
+    game: Any = hogeq.Game("kuhn").graph if given == "a graph" else given
+    allowed = r"^game: got .*; allowed: an edition of Hog, .*$"
+    with pytest.raises(hogeq.HogeqError, match=allowed):
+        hogeq.Game(game)
+
+
 def test_a_class_of_one_kind_refuses_another(tmp_path: Path) -> None:
     assert hogeq.Hog("fa25").rules == hogeq.rules_from("fa25")
     for wrong in (KUHN, Toss()):
