@@ -100,12 +100,20 @@ def named_entries(names: Iterable[str], unless: Iterable[Path] = ()) -> list[Ent
         else:
             entrants = [Entrant(name)]
         for entrant in entrants:
-            file = os.path.realpath(entrant.entry)
+            file = _without_links(entrant.entry)
             if entrant.fault or file not in known_files:
                 entries.append(entrant)
             if not entrant.fault:
                 known_files.add(file)
     return entries
+
+
+def _without_links(file: str) -> str:
+    """Follow all links on the way to a file; a name that no file can have stays as it is."""
+    try:
+        return os.path.realpath(file)
+    except ValueError:  # a null character in the name: it is refused when it is read
+        return file
 
 
 def entrants(folder: Path, unless: Iterable[Path]) -> list[Entrant]:

@@ -52,6 +52,7 @@ def test_folders_and_patterns_stand_for_their_files_in_natural_order(folder: Pat
     assert named(["all/**/*.txt"]) == [*files, "all/deep/c.txt"]
     assert named(["optimal", "all/d*"]) == ["optimal", "all/deep/c.txt"]
     assert named([""]) == [""]  # which is no folder, not even this one
+    assert named(["a\0b.csv"]) == ["a\0b.csv"]  # no file has this name: reading it says so
     # A file whose name looks like a pattern is that file.
     (folder / "[x].txt").write_text("")
     assert named(["[x].txt"]) == ["[x].txt"]
