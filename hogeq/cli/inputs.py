@@ -167,10 +167,11 @@ class Chosen:
     def require_names(self, strategies: Sequence[str]) -> None:
         """Raise `BadInputError` for an unknown strategy, or an unknown game other than Hog."""
         for name in strategies:
-            game = hogeq.GameName(name).config.get("game")
-            if self.is_hog and game:
-                line = f"{name}: plays {one_line(game)}; allowed with --rules: runs of Hog"
-                raise BadInputError(line)
+            if self.is_hog:
+                game = hogeq.GameName(name).config.get("game")
+                if game:
+                    line = f"{name}: plays {one_line(game)}; allowed with --rules: runs of Hog"
+                    raise BadInputError(line)
             is_pattern = bool(set("*?[") & set(name))
             if not (self.is_hog and is_pattern):  # the files of a pattern are not looked into
                 hogeq.Game.require_strategy(name, hog=self.is_hog)

@@ -165,6 +165,13 @@ def test_a_run_learns_a_game_and_goes_on_where_it_stopped(folder: Path) -> None:
     assert found["proved"]
 
 
+def test_the_config_of_a_run_is_not_read_where_game_says_what_is_played(folder: Path) -> None:
+    Path("run").mkdir()
+    hogeq.Game("kuhn_poker").strategy("uniform").write("run/policy.npz")
+    Path("run/config.yaml").write_text("{solver: [")
+    assert "against run, kuhn_poker" in ok("attack", "run", "--game", "kuhn_poker")
+
+
 @pytest.mark.slow
 def test_a_run_given_as_a_strategy_brings_its_game(folder: Path) -> None:
     learnt = LEARNT.replace("game: kuhn_poker", "game: kuhn_poker, forget: own_actions")
