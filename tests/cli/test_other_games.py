@@ -104,6 +104,7 @@ def test_a_team_shows_the_plans_that_it_draws_from(folder: Path) -> None:
         (("audit", "--game", "kuhn_pocker"), "nearest: kuhn_poker"),
         (("audit", "--game", "none.efg"), "none.efg: cannot be read"),
         (("attack", "always_roll:6", *GAME), "allowed: uniform, a run, a file .npz"),
+        (("attack", "a\0b.npz", *GAME), "allowed: uniform, a run, a file .npz"),
         (("audit", *GAME, "--forget", "all"), "allowed: own_actions, order, or last:K"),
         (("run", "both.yaml"), "rules: got 'su20'; allowed: none where a game is given"),
         (("diff", "uniform", "uniform", "--game", "driver.efg"), "games without absent-mindedness"),
