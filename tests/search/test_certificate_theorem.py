@@ -4,8 +4,11 @@ Truth and theorem are computed from the twin's turns: the truth by branch and bo
 one backward induction for each cell and roll, from what was charged and not from how it came about.
 """
 
+import re
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -299,3 +302,11 @@ def test_the_truth_is_that_of_every_matrix(name: str) -> None:
     case = case_of(name, "policy")
     wins = every_matrix_wins(Play(case.game.rules), case.strategy.policy)[2]
     assert case.truth == pytest.approx(wins.max(), abs=1e-12)
+
+
+def test_the_functions_that_the_page_names_are_there() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "exact-response.md").read_text("utf-8")
+    named = re.findall(r"`([\w.]+)`\s+in\s+`(hogeq/[\w/]+)\.py`", page)
+    assert {name for name, _ in named} >= {"LiftedBound.bound", "remember", "lift", "revise"}
+    for name, path in named:
+        assert callable(attrgetter(name)(import_module(path.replace("/", "."))))
