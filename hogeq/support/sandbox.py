@@ -43,6 +43,7 @@ from hogeq.support.progress import tell
 
 _MEMORY: Final = 4 * 2**30  # bytes of address space of a process
 _MOST_THREADS: Final = 16  # most threads of the one process of an entry
+_MOST_SECONDS: Final = 1e6  # of processor that a process is limited to, however long it may run
 _PATIENCE: Final = 5.0  # seconds of silence before a message
 _LOOK: Final = 0.015  # seconds between two checks of a process that runs
 
@@ -212,7 +213,7 @@ def _started(entry: Entry, questions: IO[bytes], seed: int) -> Iterator[subproce
     """
     bubblewrap, _, options = isolation()
     threads = _MOST_THREADS if bubblewrap else 0
-    cpu_seconds = math.ceil(entry.seconds) + 1
+    cpu_seconds = math.ceil(min(_MOST_SECONDS, entry.seconds)) + 1
     limits = [str(number) for number in (seed, cpu_seconds, _MEMORY, threads)]
     path = entry.path
     if bubblewrap:

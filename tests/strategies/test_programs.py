@@ -1,5 +1,6 @@
 """Code of strategies: asked for every cell, refused in a line; what its answers depend on."""
 
+import math
 import time
 from pathlib import Path
 
@@ -39,6 +40,12 @@ def test_trusted_code_is_asked_for_every_cell(tmp_path: Path) -> None:
     )
     assert read_strategy(path, GOAL, DICE, trust=True).array.tolist() == ROWS
     assert not (tmp_path / "__pycache__").exists()
+
+
+def test_code_may_have_any_time(tmp_path: Path) -> None:
+    body = "return 3"
+    table = read_strategy(code(tmp_path, body), GOAL, DICE, trust=True, time_limit=math.inf)
+    assert (table.array == 3).all()
 
 
 AT = r" \(in final_strategy, line 2\)$"  # where an error was raised
