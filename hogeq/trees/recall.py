@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from hogeq.support.messages import indented
 from hogeq.trees.flat import TERMINAL, FlatTree, History
-from hogeq.trees.inflation import earlier_acts
 from hogeq.trees.rows import distinct_texts
 from hogeq.trees.sequences import sequence_form
 from hogeq.trees.shuffling import is_too_large, shuffled
@@ -217,6 +216,34 @@ def smallest(pairs: Iterable[Pair | None]) -> Pair | None:
     return min((pair for pair in pairs if pair), key=lambda pair: pair.moves, default=None)
 
 
+class _PastsOfRows:
+    """Own pasts that met the same rows: for each its number, and its action at every row."""
+
+    def __init__(self, rows: frozenset[int]) -> None:
+        self.rows = rows
+        self.pasts: list[tuple[int, dict[int, int]]] = []
+        # By some of the rows, then by the actions there: the first past with these actions.
+        self.first_past_by_rows: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
+
+    def add(self, number: int, actions: dict[int, int]) -> None:
+        """Add a past, with its action at each row; numbers must rise from one call to the next."""
+        self.pasts.append((number, actions))
+        for rows, first_past in self.first_past_by_rows.items():
+            first_past.setdefault(tuple(actions[row] for row in rows), number)
+
+    def first_alike(self, actions: dict[int, int]) -> int | None:
+        """Find the first past that acts as another does at all rows that both met; None if none.
+
+        `actions` are those of the other past, by row. It need not have met the same rows.
+        """
+        common_rows = tuple(sorted(self.rows & actions.keys()))
+        if common_rows not in self.first_past_by_rows:
+            first_past = self.first_past_by_rows[common_rows] = {}
+            for number, past_actions in self.pasts:
+                first_past.setdefault(tuple(past_actions[row] for row in common_rows), number)
+        return self.first_past_by_rows[common_rows].get(tuple(actions[row] for row in common_rows))
+
+
 class Recall:
     """Histories of one player, by the observations and actions of that player."""
 
@@ -329,28 +356,28 @@ class Recall:
 
         A-loss recall: any two own pasts of an information set differ by an action at a row that
         both met. So two pasts that act alike at all rows they have in common refute it. For each
-        row, go through its pasts, shortest histories first, and look for an earlier one that is
-        alike, in the same part of the inflated row: pasts of different parts are not.
+        row, go through its pasts, shortest histories first, and look up an earlier one that is
+        alike among the groups of pasts that met the same rows. Pasts in different parts of the
+        inflated row are not alike.
         """
-        form = self.form
-        acts = form.action_of_sequence[form.parent_sequence]  # last one before each past
         best: Pair | None = None
         for parts in self.shared.values():
-            part = form.inflated.row_of_refined[parts]  # of the row, after inflation
-            nodes = form.first_node[parts].tolist()  # the shortest histories first
+            part = self.form.inflated.row_of_refined[parts]  # of the row, after inflation
+            nodes = self.form.first_node[parts].tolist()  # the shortest histories first
             is_longer = best is not None and self.pair(*nodes[:2]).moves >= best.moves
             if is_longer or len(np.unique(part)) == len(part):
                 continue
-            table = earlier_acts(np.array(parts), form.row_of_refined, form.parent_refined, acts)
-            assert table is not None  # noqa: S101 - there is no limit of time
+            groups: dict[frozenset[int], _PastsOfRows] = {}  # by the rows that pasts met
             for number, node in enumerate(nodes):
                 if best is not None and self.pair(nodes[0], node).moves >= best.moves:
                     break  # this pair and all later ones are no shorter
-                earlier = np.flatnonzero(part[:number] == part[number])
-                both_met = (table[earlier] >= 0) & (table[number] >= 0)
-                differ = (both_met & (table[earlier] != table[number])).any(axis=1)
-                if not differ.all():
-                    best = smallest((best, self.pair(nodes[earlier[differ.argmin()]], node)))
+                actions = dict(self.form.steps(int(self.form.parent_sequence[parts[number]])))
+                alike = [group.first_alike(actions) for group in groups.values()]
+                earlier = [past for past in alike if past is not None]
+                if earlier:
+                    best = smallest((best, self.pair(nodes[min(earlier)], node)))
+                rows = frozenset(actions)
+                groups.setdefault(rows, _PastsOfRows(rows)).add(number, actions)
         return best
 
     def _pairs_in_a_play(self) -> Iterator[Pair]:

@@ -11,7 +11,8 @@ import pytest
 import hogeq
 from hogeq.trees.building import Node as TreeNode
 from hogeq.trees.building import flatten
-from hogeq.trees.flat import TERMINAL
+from hogeq.trees.flat import CHANCE, TERMINAL
+from hogeq.trees.recall import audit_of
 
 
 @pytest.mark.slow
@@ -176,3 +177,22 @@ def test_what_needs_too_large_a_table_is_refused_in_a_line(monkeypatch: pytest.M
     assert kept.audit()[0].findings["perfect recall"].holds
     with pytest.raises(ValueError, match=r"102 decisions of belief DAGs, and one has 100 actions;"):
         wide.equilibrium(10.0, method="cfr")
+
+
+def test_a_row_of_many_pasts_is_audited_in_time_linear_in_them() -> None:
+    """The last past alone is like another one; all others differ by the first action."""
+    count = 20_000
+
+    def look(state: str) -> TreeNode:
+        if state == "start":
+            return TreeNode(CHANCE, moves=[(0, 0.5, "wide"), (1, 0.5, "first")])
+        if state in {"left", "right"}:
+            return TreeNode(TERMINAL, payoffs=(1.0, -1.0))
+        after = {"wide": ["joint"] * count, "first": ["second"], "second": ["joint"]}
+        following = after.get(state, ["left", "right"])
+        return TreeNode(0, state, moves=[(one, 1.0, to) for one, to in enumerate(following)])
+
+    tree = flatten("star", "start", look, lambda moves: [*map(str, moves)])
+    begin = process_time()
+    assert not audit_of(tree, 0).findings["A-loss recall"].holds
+    assert process_time() - begin < 5.0
