@@ -21,7 +21,7 @@ from timing import OURS, Timing, least, report
 from hogeq.evaluation.values import values, win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, Rules
-from hogeq.strategies.strategy import policy_of
+from hogeq.strategies.conversion import policy_of
 
 Floats = NDArray[np.float64]
 

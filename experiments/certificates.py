@@ -44,7 +44,8 @@ from hogeq.search.certificate import (
 from hogeq.search.certificate_files import Certificate
 from hogeq.search.results import Budget
 from hogeq.solvers import SOLVERS
-from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
+from hogeq.strategies.conversion import strategy_of
+from hogeq.strategies.strategy import Mixture, Strategy
 
 SHOWN = 10**6  # digits of bounds, which are rounded up
 

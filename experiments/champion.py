@@ -47,8 +47,9 @@ from hogeq.search.bounds import upper_bound
 from hogeq.search.certificate_files import Certificate
 from hogeq.search.population import read_counters
 from hogeq.search.results import Budget
+from hogeq.strategies.conversion import policy_of, strategy_of
 from hogeq.strategies.files import read_strategy, sizes_of
-from hogeq.strategies.strategy import Mixture, Strategy, policy_of, strategy_of
+from hogeq.strategies.strategy import Mixture, Strategy
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.files import write_whole
 from hogeq.support.parameters import plain

@@ -33,7 +33,8 @@ from hogeq.search.ascent import ith_start, random_policy
 from hogeq.search.attack import AttackSearch
 from hogeq.search.results import Budget
 from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.strategy import Strategy, strategy_of
+from hogeq.strategies.conversion import strategy_of
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.progress import Phase
 from hogeq.trees.annealing import courses, walk_length

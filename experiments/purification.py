@@ -30,8 +30,8 @@ from hogeq.search.bounds import full_memory_bound
 from hogeq.search.results import Budget
 from hogeq.solvers.bundle import ProximalBundle
 from hogeq.solvers.cuts import BundleState
+from hogeq.strategies.conversion import policy_of, strategy_of_shape
 from hogeq.strategies.files import read_strategy
-from hogeq.strategies.strategy import policy_of, strategy_of_shape
 from hogeq.support.aliases import Floats
 from hogeq.support.workers import workers
 

@@ -25,7 +25,7 @@ from hogeq.rules import Rules, rules_from
 from hogeq.rules.memory import Memory, memory_sizes
 from hogeq.rules.rules import Throw
 from hogeq.rules.turn import TurnTable, effect, land, throw_of
-from hogeq.strategies.strategy import policy_of, strategy_of_shape
+from hogeq.strategies.conversion import policy_of, strategy_of_shape
 from hogeq.support.aliases import Floats, Ints, Matrix
 from hogeq.support.messages import HogeqError
 from hogeq.support.parameters import Share, check

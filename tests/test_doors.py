@@ -17,7 +17,7 @@ from hogeq.evaluation.values import belief, values
 from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.strategy import strategy_of, strategy_of_shape
+from hogeq.strategies.conversion import strategy_of, strategy_of_shape
 from hogeq.support.messages import percent
 from tests import mutants
 
@@ -210,7 +210,7 @@ def test_a_strategy_is_checked_once_and_does_not_change(
     with pytest.raises(ValueError, match="read-only"):
         three.array[0, 0] = 1
     with monkeypatch.context() as patched:
-        patched.setattr("hogeq.strategies.strategy.check_table", None)
+        patched.setattr("hogeq.strategies.conversion.check_table", None)
         assert game.strategy(three) is three
         game.bound(three)
     with pytest.raises(StrategyError, match=r"of shape \(8, 8, 4\); allowed: \(100, 100, 11\)"):

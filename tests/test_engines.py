@@ -28,7 +28,7 @@ from hogeq.purification import PURIFIERS, purify
 from hogeq.rules import rules_from
 from hogeq.solvers import SOLVERS, regret
 from hogeq.strategies.arrays import normalised, one_hot
-from hogeq.strategies.strategy import strategy_of
+from hogeq.strategies.conversion import strategy_of
 from hogeq.support.aliases import Floats
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.graphs import of_tree

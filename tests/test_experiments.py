@@ -17,8 +17,9 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import Saturation, SearchResult
 from hogeq.search.results import Budget
+from hogeq.strategies.conversion import strategy_of_shape
 from hogeq.strategies.files import read_strategy
-from hogeq.strategies.strategy import Strategy, strategy_of_shape
+from hogeq.strategies.strategy import Strategy
 from hogeq.support import files
 from hogeq.trees.absent import Decision
 

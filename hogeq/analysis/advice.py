@@ -17,7 +17,8 @@ from hogeq.model.shared import shared_workspace
 from hogeq.rules.rules import zero_points
 from hogeq.rules.turn import land
 from hogeq.strategies.arrays import at_actions
-from hogeq.strategies.strategy import Strategy, policies_of
+from hogeq.strategies.conversion import policies_of
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints, Matrix
 
 MAX_MEASURED: Final = 120  # candidates whose gain is computed exactly

@@ -13,7 +13,8 @@ from hogeq.model.protocol import Engine, Role
 from hogeq.search.results import WIN_RATES, Units
 from hogeq.search.values import Value, gains_by_values, mean_of, written_between
 from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.strategy import Strategy, StrategyLike, table_of
+from hogeq.strategies.conversion import StrategyLike, table_of
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import Table, Text, counted, digits, percent, pp
 from hogeq.trees.flat import FlatTree

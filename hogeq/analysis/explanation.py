@@ -19,7 +19,8 @@ from hogeq.model.state_values import best_rolls
 from hogeq.search.attack import attack
 from hogeq.search.bounds import upper_bound
 from hogeq.search.results import Budget
-from hogeq.strategies.strategy import Strategy, StrategyLike, policies_of, table_of
+from hogeq.strategies.conversion import StrategyLike, policies_of, table_of
+from hogeq.strategies.strategy import Strategy
 from hogeq.support import html
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import (

@@ -23,7 +23,7 @@ from hogeq.search.counter_search import ASCENT
 from hogeq.search.population import Measured, Population
 from hogeq.search.results import Budget
 from hogeq.strategies.arrays import StrategyError, likeliest, one_hot
-from hogeq.strategies.strategy import StrategyLike, strategy_of, table_of
+from hogeq.strategies.conversion import StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError, percent, shown

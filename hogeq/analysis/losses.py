@@ -33,7 +33,8 @@ from hogeq.rules import Rules
 from hogeq.rules.memory import remembered
 from hogeq.rules.turn import part_name
 from hogeq.strategies.arrays import at_actions
-from hogeq.strategies.strategy import Strategy, policies_of
+from hogeq.strategies.conversion import policies_of
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix
 
 RULES_OFF: Final[dict[str, Any]] = {

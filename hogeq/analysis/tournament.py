@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike
 
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, strategy_of
+from hogeq.strategies.conversion import StrategyLike, strategy_of
+from hogeq.strategies.strategy import Mixture, Strategy
 from hogeq.support import html
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import HogeqError, percent, refusal

@@ -19,7 +19,7 @@ from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn as Outcome
 from hogeq.rules.turn import dice_sides, play_turn, throw_of, turn_effects
-from hogeq.strategies.strategy import policy_of
+from hogeq.strategies.conversion import policy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import HogeqError
 from hogeq.support.parameters import Seed, check

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.conversion import StrategyLike, check_game, strategy_of
 from hogeq.strategies.files import read_strategy, sizes_of
 from hogeq.strategies.profiles import read_profile, read_table
-from hogeq.strategies.strategy import Strategy, StrategyLike, check_game, strategy_of
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.kinds import PICKLES, SUFFIXES
 from hogeq.support.messages import HogeqError, nearest, raised, refusal, shown, unreadable
 from hogeq.support.plugins import enter, is_ours, named

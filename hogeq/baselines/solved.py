@@ -17,8 +17,9 @@ from hogeq.baselines.registry import baseline
 from hogeq.rules import EDITIONS, Rules, names_of
 from hogeq.rules.memory import all_memories
 from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.conversion import StrategyLike, strategy_of
 from hogeq.strategies.files import read_strategy, sizes_of
-from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Matrix
 from hogeq.support.progress import tell
 

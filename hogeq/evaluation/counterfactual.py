@@ -11,7 +11,8 @@ from hogeq.model.protocol import Engine, Passes, Role
 from hogeq.model.rows import plain
 from hogeq.model.shared import shared_workspace
 from hogeq.strategies.arrays import given_arrival, normalised
-from hogeq.strategies.strategy import Strategy, StrategyLike, policies_of
+from hogeq.strategies.conversion import StrategyLike, policies_of
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.messages import HogeqError, refusal, shown

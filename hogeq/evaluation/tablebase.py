@@ -28,7 +28,8 @@ from hogeq.model.rows import TIE
 from hogeq.model.state_values import best_rolls
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_columns, memory_fields, memory_line
-from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
+from hogeq.strategies.conversion import StrategyLike, strategy_of, table_of
+from hogeq.strategies.strategy import Strategy
 from hogeq.support import html
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import BadInputError, HogeqError, Table, loss, one_line, percent

@@ -28,14 +28,8 @@ from hogeq.rules.memory import (
     states,
 )
 from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.strategy import (
-    Strategy,
-    StrategyLike,
-    check_game,
-    policies_of,
-    strategy_of,
-    table_of,
-)
+from hogeq.strategies.conversion import StrategyLike, check_game, policies_of, strategy_of, table_of
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError, Table, Text, percent, refusal
 

@@ -18,8 +18,9 @@ from hogeq.search.results import (
     Units,
 )
 from hogeq.search.values import Value
+from hogeq.strategies.conversion import StrategyLike
 from hogeq.strategies.infosets import NamedRows
-from hogeq.strategies.strategy import Strategy, StrategyLike
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import BadInputError, nearest, refusal
 from hogeq.support.teams import Teams

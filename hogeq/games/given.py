@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from hogeq.strategies.strategy import StrategyLike
+from hogeq.strategies.conversion import StrategyLike
 
 HogName: TypeAlias = Literal[
     "fa13", "fa14", "fa15", "fa17", "fa18", "fa19", "fa20", "fa21", "fa22", "fa23", "fa24",

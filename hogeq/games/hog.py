@@ -33,9 +33,10 @@ from hogeq.search.results import (
     Units,
 )
 from hogeq.search.values import Value
+from hogeq.strategies.conversion import StrategyLike, strategy_of
 from hogeq.strategies.infosets import ScoreRows
 from hogeq.strategies.profiles import hog_profile, is_profile, rows_of
-from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import Deadline
 from hogeq.support.files import write_whole
 from hogeq.support.messages import HogeqError, refusal

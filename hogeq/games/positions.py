@@ -17,7 +17,7 @@ from hogeq.model.protocol import Role
 from hogeq.search.results import PROVED, Budget, Equilibrium, Response
 from hogeq.search.values import Value
 from hogeq.solvers.solving import by_bundle
-from hogeq.strategies.strategy import policies_of
+from hogeq.strategies.conversion import policies_of
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError, refusal

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Union
 from hogeq.games.game import Game
 from hogeq.games.given import StrategySpec
 from hogeq.search.results import Units
-from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, joined
+from hogeq.strategies.conversion import StrategyLike, joined
+from hogeq.strategies.strategy import Mixture, Strategy
 from hogeq.support.messages import refusal
 from hogeq.trees.strategies import playable, seated, tree_strategy
 

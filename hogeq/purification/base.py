@@ -17,7 +17,7 @@ from hogeq.strategies.arrays import (
     likeliest,
     one_hot,
 )
-from hogeq.strategies.strategy import StrategyLike, policy_of
+from hogeq.strategies.conversion import StrategyLike, policy_of
 from hogeq.support.aliases import Floats, Matrix, Policy, matrix_type
 from hogeq.support.messages import HogeqError, raised, refusal
 from hogeq.support.parameters import Count, Natural, Seed, Share, check, parameters

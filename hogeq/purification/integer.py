@@ -23,7 +23,8 @@ from hogeq.search.matrix_games import contains
 from hogeq.search.population import CounterPool, Population, overlooked, read_counters
 from hogeq.search.results import write_rate
 from hogeq.strategies.arrays import likeliest, one_hot
-from hogeq.strategies.strategy import Strategy, StrategyLike, policy_of
+from hogeq.strategies.conversion import StrategyLike, policy_of
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints, Matrix, Singles
 from hogeq.support.files import redirected
 from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, Share, parameters

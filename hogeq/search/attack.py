@@ -18,7 +18,8 @@ from hogeq.search.counter_search import ASCENT, CounterSearch, Excursion, MoveGa
 from hogeq.search.moves import HOG_MOVES, MOVES, bandits
 from hogeq.search.units import WIN_RATES, Units, write_rate
 from hogeq.strategies.arrays import likeliest, one_hot
-from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
+from hogeq.strategies.conversion import StrategyLike, strategy_of
+from hogeq.strategies.strategy import Strategy
 from hogeq.support import html
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.deadline import Deadline

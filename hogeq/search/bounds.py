@@ -22,7 +22,8 @@ from hogeq.model.state_values import backward_by
 from hogeq.rules.rules import kinds_of_dice
 from hogeq.search.attack import attack
 from hogeq.search.results import PROVED, WIN_RATES, Budget, Response
-from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
+from hogeq.strategies.conversion import StrategyLike, strategy_of
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints, Matrix
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.floats import UNIT_ROUNDOFF

@@ -24,7 +24,8 @@ from hogeq.model.game import required_bytes
 from hogeq.rules import ALIASES, EDITIONS, Rules, rules_from
 from hogeq.search.lifted_bound import MOST_STEPS, Revision, Step
 from hogeq.strategies.arrays import check_policy
-from hogeq.strategies.strategy import Mixture, Strategy, strategy_of_shape
+from hogeq.strategies.conversion import strategy_of_shape
+from hogeq.strategies.strategy import Mixture, Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.files import read_whole, write_whole
 from hogeq.support.messages import HogeqError, at_most, one_line, printable, refusal

@@ -24,8 +24,9 @@ from hogeq.search.ascent import TEMPERATURES
 from hogeq.search.counter_search import CounterSearch
 from hogeq.search.matrix_games import contains
 from hogeq.strategies.arrays import StrategyError, at_actions, one_hot, zero_matrices
+from hogeq.strategies.conversion import StrategyLike, strategy_of, table_of
 from hogeq.strategies.files import read_strategy, sizes_of
-from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints, Matrix, matrix_type
 from hogeq.support.archives import open_archive, read_member
 from hogeq.support.deadline import FOREVER, Deadline

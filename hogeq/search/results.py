@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from hogeq.search.budget import Budget
 from hogeq.search.units import PROVED, WIN_RATES, Units, above, agreed, below, write_rate
-from hogeq.strategies.strategy import Strategy, joined
+from hogeq.strategies.conversion import joined
+from hogeq.strategies.strategy import Strategy
 from hogeq.support import html
 from hogeq.support.aliases import Matrix
 

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from hogeq.model.protocol import Engine
 from hogeq.strategies.arrays import check_policy
-from hogeq.strategies.strategy import Strategy, StrategyLike
+from hogeq.strategies.conversion import StrategyLike
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Policy
 from hogeq.support.messages import BadInputError, refusal
 from hogeq.support.plugins import entering

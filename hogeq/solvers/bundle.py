@@ -45,7 +45,8 @@ from hogeq.solvers.cuts import (
 from hogeq.solvers.proximal import ALIVE, LEAST_WEIGHT, ProximalProblem, Trial, soft_maximum
 from hogeq.solvers.regret import self_played
 from hogeq.strategies.arrays import zero_matrices
-from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
+from hogeq.strategies.conversion import strategy_of
+from hogeq.strategies.strategy import Mixture, Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.parameters import Count, Natural, NotNegative, Positive, Seed, Share, parameters

@@ -12,7 +12,8 @@ import numpy as np
 from hogeq.model.protocol import Engine
 from hogeq.solvers.base import SOLVERS, Solver, solver
 from hogeq.solvers.regret import RegretMinimiser, RegretState
-from hogeq.strategies.strategy import Strategy, joined
+from hogeq.strategies.conversion import joined
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import HogeqError
 from hogeq.support.parameters import parameters

@@ -16,7 +16,8 @@ from hogeq.search.matrix_games import PoolGame
 from hogeq.search.population import Population
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.arrays import likeliest, normalised, one_hot, zero_matrices
-from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
+from hogeq.strategies.conversion import strategy_of
+from hogeq.strategies.strategy import Mixture, Strategy
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError, refusal

@@ -15,7 +15,8 @@ from hogeq.solvers import SOLVERS
 from hogeq.solvers.base import Solver
 from hogeq.solvers.bundle import MixtureBundle
 from hogeq.solvers.regret import self_played
-from hogeq.strategies.strategy import Strategy, strategy_of
+from hogeq.strategies.conversion import strategy_of
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError
 from hogeq.support.pacing import Pace, schedule

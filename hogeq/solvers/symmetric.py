@@ -17,7 +17,8 @@ from hogeq.search.double_oracle import rounds
 from hogeq.search.folding import folded
 from hogeq.search.matrix_games import PoolGame, equalising_weights, nash_of_matrix
 from hogeq.search.results import Equilibrium
-from hogeq.strategies.strategy import Mixture, strategy_of
+from hogeq.strategies.conversion import strategy_of
+from hogeq.strategies.strategy import Mixture
 from hogeq.support.aliases import Floats, Ints, matrix_type
 from hogeq.support.deadline import FOREVER, Deadline
 

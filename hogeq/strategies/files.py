@@ -40,9 +40,10 @@ import numpy.lib.format as npy
 import numpy.typing as npt
 
 from hogeq.strategies.arrays import StrategyError, bad_cells, check_matrix
+from hogeq.strategies.conversion import least_choice, strategy_of_shape
 from hogeq.strategies.forms import Form, read_code, read_text, without_goal
 from hogeq.strategies.infosets import NamedRows
-from hogeq.strategies.strategy import Mixture, Sized, Strategy, least_choice, strategy_of_shape
+from hogeq.strategies.strategy import Mixture, Sized, Strategy
 from hogeq.strategies.submissions import Fault, Submission
 from hogeq.strategies.writing import MADE_FOR, MIXTURE_NAMES, TABLE_NAMES, WEIGHTS
 from hogeq.support.archives import COMPRESSED, HEADER_BYTES, npy_header, open_archive

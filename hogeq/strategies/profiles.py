@@ -23,9 +23,10 @@ from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import TurnTable
 from hogeq.strategies.arrays import ROW_SUM_TOLERANCE, StrategyError
+from hogeq.strategies.conversion import strategy_of_shape
 from hogeq.strategies.files import read_bytes
 from hogeq.strategies.infosets import ScoreRows, is_policy_csv, read_policy_csv, read_policy_dict
-from hogeq.strategies.strategy import Strategy, strategy_of_shape
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.kinds import is_folder
 from hogeq.support.messages import one_line, printable, refusals_of, shown

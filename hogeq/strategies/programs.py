@@ -23,7 +23,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hogeq.strategies.arrays import check_matrix
-from hogeq.strategies.strategy import Strategy, strategy_of_shape
+from hogeq.strategies.conversion import strategy_of_shape
+from hogeq.strategies.strategy import Strategy
 from hogeq.strategies.submissions import Fault, Submission
 from hogeq.support import child
 from hogeq.support.channel import CRASH, Cell, EntryOutput

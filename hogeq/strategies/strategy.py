@@ -10,23 +10,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from hogeq.strategies.arrays import (
     MOST_DICE,
-    TABLES,
-    Rule,
     StrategyError,
-    as_array,
-    check_table,
-    check_weights,
     likeliest,
-    name_of_function,
     one_hot,
-    table_of_function,
 )
 from hogeq.strategies.infosets import (
     NamedRow,
@@ -38,7 +31,7 @@ from hogeq.strategies.infosets import (
 )
 from hogeq.strategies.writing import MADE_FOR, WEIGHTS, WRITTEN, contest_code, matrix_text
 from hogeq.support import html
-from hogeq.support.aliases import Floats, Matrix, Policy, matrix_type
+from hogeq.support.aliases import Floats, Matrix, Policy
 from hogeq.support.files import write_arrays, write_whole
 from hogeq.support.messages import one_line, printable, refusal
 
@@ -99,7 +92,7 @@ class Sized(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Strategy:
-    """A strategy of a game, checked once when it is made; :func:`strategy_of` makes it.
+    """A strategy of a game, checked once when it is made; `conversion.strategy_of` makes it.
 
     Attributes
     ----------
@@ -419,162 +412,3 @@ class Strategy:
             for key, value in zip(MADE_FOR, made_for, strict=True):
                 arrays[key] = np.frombuffer(value, np.uint8)
         return arrays
-
-
-class HasStrategy(Protocol):
-    """A result of a search or a solver, which stands for its strategy."""
-
-    @property
-    def strategy(self) -> Strategy:
-        """The strategy of the result."""
-
-
-class HasProfile(Protocol):
-    """A result with a strategy for each seat, which stands for both."""
-
-    @property
-    def profile(self) -> Strategy:
-        """Both, as one strategy."""
-
-
-StrategyLike: TypeAlias = Strategy | Mixture | ArrayLike | Rule | HasStrategy | HasProfile
-"""A strategy, or what one is made of: a mixture, a matrix, a policy, or a function that says how
-many dice to roll by both scores, the own one first; or a result that has one."""
-
-
-def of_result(candidate: Any) -> Any:
-    """Return the `profile` or `strategy` that a result has; anything else as it is."""
-    strategy = getattr(candidate, "profile", getattr(candidate, "strategy", None))
-    return strategy if isinstance(strategy, Strategy) else candidate
-
-
-def least_choice(game: Sized) -> int:
-    """Return the lowest choice of a game: the fewest dice, or -1 where the last action is that."""
-    rules = getattr(game, "rules", None)
-    return getattr(rules, "least_answer", 0)
-
-
-def strategy_of(game: Sized, strategy: StrategyLike, name: str = "strategy") -> Strategy:
-    """Make a checked strategy of a game; one that was checked is returned as it is.
-
-    Raises
-    ------
-    StrategyError
-        If it is malformed, naming the first bad cell, or of another game, or of one seat alone.
-    TypeError
-        If `game` is none.
-    """
-    check_game(game)
-    least = least_choice(game)
-    checked = strategy_of_shape(game.shape, strategy, name, least, has_scores=game.has_scores)
-    return checked.whole(name)
-
-
-def strategy_of_shape(
-    shape: tuple[int, ...] | None,
-    spec: StrategyLike,
-    name: str = "strategy",
-    least: int = 0,
-    *,
-    has_scores: bool = False,
-) -> Strategy:
-    """Make a checked strategy of a game whose policies have a shape; None: of Hog, of its own size.
-
-    A game that `has_scores` is one of Hog. Where `least` is -1, a matrix may hold it for the last
-    action. Dice below `least` become it.
-    """
-    spec = of_result(spec)
-    if isinstance(spec, Strategy):
-        if shape not in {None, spec.shape}:
-            raise StrategyError(f"{name}: is of shape {spec.shape}; allowed: {shape}")
-        return spec
-    if isinstance(spec, Mixture):
-        return _mixed(spec, shape, "mixture" if name == "strategy" else name, least, has_scores)
-    if callable(spec) and not hasattr(spec, "__array__"):
-        if shape is None or not has_scores:
-            raise StrategyError(f"{name}: is a function of two scores; allowed: in games of Hog")
-        table = table_of_function(spec, shape, name, least)
-        strategy = strategy_of_shape(shape, table, name, least, has_scores=True)
-        function_name = name_of_function(spec)
-        return strategy if function_name == "<lambda>" else strategy.named(function_name)
-    table = as_array(spec, name)
-    if table.ndim == 0:
-        raise StrategyError(refusal(name, spec, f"{TABLES}, or a function of two scores"))
-    has_scores |= shape is None
-    shape = shape or shape_like([table])
-    if least < 0 and table.ndim == len(shape) - 1:
-        table = np.where(table == least, shape[-1] - 1, table)
-    table = check_table(table, shape, name, has_scores=has_scores)
-    kind: Kind = "policy" if table.ndim == len(shape) else "matrix"
-    if kind == "matrix" and least > 0:  # where no action wins, algorithms return action 0
-        table = np.maximum(table, np.int8(least))
-    return Strategy(kind, table, np.ones(1), shape, least, has_scores=has_scores)
-
-
-def _mixed(
-    mixture: Mixture, shape: tuple[int, ...] | None, name: str, least: int, has_scores: bool
-) -> Strategy:
-    """Check and copy a mixture; if all parts are matrices, they stay so, else all are policies."""
-    try:
-        parts = list(mixture.parts)
-    except TypeError as error:
-        allowed = "a list of parts, each a matrix (G, G) or a policy (G, G, K)"
-        raise StrategyError(refusal(name, mixture.parts, allowed)) from error
-    tables = []
-    for number, part in enumerate(parts, 1):
-        where = f"{name}, part {number}"
-        table = part
-        if callable(part):
-            table = strategy_of_shape(shape, part, where, least, has_scores=has_scores)
-        tables.append(as_array(table, where))
-    weights = check_weights(mixture.weights, len(tables), name)
-    has_scores |= shape is None
-    shape = shape or shape_like(tables)
-    is_pure = all(table.ndim != len(shape) for table in tables)
-    size = shape[:-1] if is_pure else shape
-    # One by one into the array: there may be many.
-    components = np.empty((len(tables), *size), matrix_type(shape[-1]) if is_pure else np.float64)
-    for index, table in enumerate(tables):
-        where = f"{name}, part {index + 1}"
-        part = strategy_of_shape(shape, table, where, least, has_scores=has_scores).array
-        components[index] = part if part.ndim == len(size) else one_hot(part, shape[-1])
-    return Strategy("mixture", components, weights, shape, least, has_scores=has_scores)
-
-
-def joined(seats: NDArray[np.int8], first: Strategy, second: Strategy) -> Strategy:
-    """Make one strategy for both seats of a tree, whose rows have `seats` (R,).
-
-    A player uses the rows of its own seat alone. So both may be drawn by one number from 0 to 1:
-    its intervals in which neither strategy changes component are the components of the result.
-    """
-    ends = [np.cumsum(strategy.chances) for strategy in (first, second)]  # of their intervals
-    cuts = np.unique(np.concatenate(ends).clip(max=1.0))  # ends of those of the result
-    cuts[-1] = 1.0  # which rounding may have missed
-    middles = (cuts + np.concatenate([[0.0], cuts[:-1]])) / 2.0
-    first_policies, second_policies = (
-        strategy.policies[np.searchsorted(end, middles).clip(max=len(end) - 1)]
-        for strategy, end in zip((first, second), ends, strict=True)
-    )
-    policies: Floats = np.where(seats[:, None] == 0, first_policies, second_policies)
-    return replace(Strategy.unchecked(policies, np.diff(cuts, prepend=0.0)), rows=first.rows)
-
-
-def table_of(game: Sized, strategy: StrategyLike) -> Strategy:
-    """Check a matrix or a policy; a mixture is refused."""
-    return strategy_of(game, strategy).unmixed()
-
-
-def policy_of(game: Sized, strategy: StrategyLike) -> Policy:
-    """Return the policy (G, G, K) of a matrix or a policy, checked: a fresh array."""
-    return table_of(game, strategy).policy.copy()
-
-
-def policies_of(game: Sized, *strategies: StrategyLike) -> Floats:
-    """Stack the policies of n strategies: float64 (n, G, G, K)."""
-    return np.stack([table_of(game, strategy).policy for strategy in strategies])
-
-
-def check_game(game: object) -> None:
-    """Refuse other things than a game, such as its rules or its name, with a `TypeError`."""
-    if not isinstance(getattr(game, "shape", None), tuple) or isinstance(game, np.ndarray):
-        raise TypeError(refusal("game", game, "a Game, as hogeq.compile_game gives it"))

@@ -15,7 +15,8 @@ from hogeq.search import bounds
 from hogeq.search.attack import attack
 from hogeq.search.results import WIN_RATES, Budget, Equilibrium, InPolicies, Response
 from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.strategy import Strategy, strategy_of
+from hogeq.strategies.conversion import strategy_of
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError

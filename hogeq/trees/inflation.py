@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from hogeq.support.aliases import Ints
-from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.support.deadline import Deadline
 
 CELLS_PER_ENTRY: Final = 10  # of a dense table, made in the time of one entry of a sparse one
 
@@ -40,7 +40,7 @@ def parts_of_rows(row: Ints, parent: Ints, action: Ints, deadline: Deadline) -> 
 
 
 def earlier_acts(
-    pasts: Ints, row: Ints, parent: Ints, action: Ints, deadline: Deadline = FOREVER
+    pasts: Ints, row: Ints, parent: Ints, action: Ints, deadline: Deadline
 ) -> Ints | None:
     """Tabulate the actions of n pasts at all rows met before, (n, M); None without time for it.
 

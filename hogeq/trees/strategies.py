@@ -15,17 +15,11 @@ from numpy.typing import ArrayLike
 from hogeq.evaluation.counterfactual import RegretWeight, require_weight
 from hogeq.rules.reading import GameName, manifest_game
 from hogeq.strategies.arrays import StrategyError, as_array
+from hogeq.strategies.conversion import StrategyLike, of_result, strategy_of_shape
 from hogeq.strategies.files import read_arrays, read_bytes
 from hogeq.strategies.infosets import is_policy_csv, read_policy_csv, read_policy_dict
 from hogeq.strategies.profiles import Infoset, profile_rows, profile_text
-from hogeq.strategies.strategy import (
-    SEATS,
-    Mixture,
-    Strategy,
-    StrategyLike,
-    of_result,
-    strategy_of_shape,
-)
+from hogeq.strategies.strategy import SEATS, Mixture, Strategy
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.kinds import is_folder, not_a_strategy, require_unpacked
 from hogeq.support.messages import HogeqError, printable, refusals_of, shown

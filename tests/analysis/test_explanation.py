@@ -20,7 +20,7 @@ from hogeq.rules.turn import TurnTable
 from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.results import Budget
-from hogeq.strategies.strategy import strategy_of
+from hogeq.strategies.conversion import strategy_of
 
 
 def game(edition: str, **more: object) -> HogEngine:

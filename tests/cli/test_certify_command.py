@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.strategies.strategy import strategy_of_shape
+from hogeq.strategies.conversion import strategy_of_shape
 from hogeq.trees import loading
 from tests.cli.calls import ask, ok, refused
 from tests.slow import mostly_slow

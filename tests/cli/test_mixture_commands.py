@@ -8,8 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from hogeq.cli import app
+from hogeq.strategies.conversion import strategy_of_shape
 from hogeq.strategies.files import read_strategy
-from hogeq.strategies.strategy import Mixture, strategy_of_shape
+from hogeq.strategies.strategy import Mixture
 from tests.cli.calls import ask, ok, refused
 
 pytestmark = pytest.mark.usefixtures("drawn")

@@ -15,8 +15,8 @@ from hogeq.model.game import compile_game
 from hogeq.purification import PURIFIERS, argmax
 from hogeq.purification.integer import IntegerRounding
 from hogeq.rules import rules_from
+from hogeq.strategies.conversion import strategy_of_shape
 from hogeq.strategies.files import read_strategy
-from hogeq.strategies.strategy import strategy_of_shape
 from tests.cli.calls import ask, ok, refused
 
 TWELVE = "--rules", "twelve.yaml"

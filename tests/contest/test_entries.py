@@ -14,7 +14,7 @@ from hogeq.contest.judging import Judge
 from hogeq.contest.staff import Contest
 from hogeq.rules import rules_from
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.strategy import strategy_of_shape
+from hogeq.strategies.conversion import strategy_of_shape
 from hogeq.support.workers import workers
 
 GAME = Hog(rules_from({"edition": "fa22", "goal": 6, "max_dice": 2}))

@@ -13,7 +13,7 @@ from hogeq.baselines.simple import always_roll
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.rules.turn import play_turn
-from hogeq.strategies.strategy import policy_of
+from hogeq.strategies.conversion import policy_of
 from tests.slow import FEW_EDITIONS, mostly_slow
 from tests.twin import Match, Play, State
 

@@ -12,7 +12,7 @@ from hogeq.evaluation.counterfactual import Spread, policy_of_mixture, spread
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.values import components_at, reach, remembering_win_rate, win_rate
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.strategies.strategy import StrategyLike, strategy_of_shape
+from hogeq.strategies.conversion import StrategyLike, strategy_of_shape
 from tests import toys
 
 SIZES = {"goal": 9, "max_dice": 3}

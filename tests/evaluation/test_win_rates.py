@@ -15,7 +15,7 @@ from hogeq.rules import EDITIONS, rules_from
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import play_turn
 from hogeq.search.bounds import full_memory_bound
-from hogeq.strategies.strategy import policy_of
+from hogeq.strategies.conversion import policy_of
 from tests.evaluation.players import EXACT, random_policy
 from tests.slow import mostly_slow
 from tests.twin import State

@@ -19,7 +19,7 @@ from hogeq.rules.memory import Memory
 from hogeq.rules.register import EFFECTS, MEMORY_PARTS, MemoryPart
 from hogeq.rules.turn import TurnTable, play_turn, throw_of, turn_effects
 from hogeq.search.bounds import full_memory_bound
-from hogeq.strategies.strategy import policy_of
+from hogeq.strategies.conversion import policy_of
 from tests.browsers import Tab
 from tests.slow import mostly_slow
 

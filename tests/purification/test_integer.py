@@ -20,7 +20,7 @@ from hogeq.search.population import CounterPool, read_counters
 from hogeq.search.results import Budget
 from hogeq.solvers.regret import DiscountedCFR
 from hogeq.strategies.arrays import StrategyError, one_hot
-from hogeq.strategies.strategy import strategy_of_shape
+from hogeq.strategies.conversion import strategy_of_shape
 
 QUICK: dict[str, Any] = {
     "anew": 2,

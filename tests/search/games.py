@@ -7,7 +7,8 @@ import numpy as np
 
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
-from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, strategy_of
+from hogeq.strategies.conversion import StrategyLike, strategy_of
+from hogeq.strategies.strategy import Mixture, Strategy
 from hogeq.support.aliases import Floats
 from tests.twin import Play
 from tests.twin.respond import BestResponse, process_of

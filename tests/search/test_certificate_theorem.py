@@ -27,7 +27,8 @@ from hogeq.search.certificate_files import (
     Certificate,
 )
 from hogeq.search.lifted_bound import LiftedBound, Revision, Step
-from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
+from hogeq.strategies.conversion import strategy_of
+from hogeq.strategies.strategy import Mixture, Strategy
 from hogeq.support.aliases import Floats
 from tests.search.games import TINY, matrices_of, mixture_of, random_policy, ticks
 from tests.twin import Memory, Play, every_matrix_wins

@@ -13,7 +13,7 @@ from hogeq.baselines import builtin
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.search import certificate, certificate_files
-from hogeq.strategies.strategy import policy_of
+from hogeq.strategies.conversion import policy_of
 
 POLICY = [[[0.0, 0.0, 0.0, 1.0]] * 12] * 12
 MIXED = {"policy": None, "weights": [0.5, 0.5], "parts": [POLICY] * 2}

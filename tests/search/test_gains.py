@@ -12,7 +12,7 @@ from hogeq.search.attack import attack
 from hogeq.search.population import gains
 from hogeq.search.results import Budget
 from hogeq.strategies.arrays import StrategyError, one_hot
-from hogeq.strategies.strategy import strategy_of
+from hogeq.strategies.conversion import strategy_of
 
 GAME = compile_game(rules_from({"edition": "su20", "goal": 8, "max_dice": 3}))
 COUNTER = np.random.default_rng(0).integers(0, 4, (8, 8)).astype(np.int8)

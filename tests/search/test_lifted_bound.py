@@ -25,7 +25,8 @@ from hogeq.search.certificate import (
 )
 from hogeq.search.certificate_files import Certificate
 from hogeq.search.lifted_bound import LiftedBound, Revision, Step, replay
-from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
+from hogeq.strategies.conversion import strategy_of
+from hogeq.strategies.strategy import Mixture, Strategy
 from tests.search.games import (
     TINY,
     best_response,

@@ -14,7 +14,8 @@ from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn, TurnTable
 from hogeq.search import bounds
 from hogeq.search.bounds import Grid, default_resolution, full_memory_bound, upper_bound
-from hogeq.strategies.strategy import Mixture, strategy_of
+from hogeq.strategies.conversion import strategy_of
+from hogeq.strategies.strategy import Mixture
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from tests.evaluation.players import RECURRING

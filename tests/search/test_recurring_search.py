@@ -15,7 +15,7 @@ from hogeq.rules import rules_from
 from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound, respond_in_hog
 from hogeq.search.results import Budget
-from hogeq.strategies.strategy import strategy_of
+from hogeq.strategies.conversion import strategy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import digits
 

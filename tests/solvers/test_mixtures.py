@@ -12,7 +12,8 @@ from hogeq.rules import rules_from
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.cuts import cut
 from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.strategy import Strategy, strategy_of_shape
+from hogeq.strategies.conversion import strategy_of_shape
+from hogeq.strategies.strategy import Strategy
 from tests.solvers.family import run
 
 COINS = {

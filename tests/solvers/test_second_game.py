@@ -10,7 +10,8 @@ from hogeq.search.attack import attack
 from hogeq.search.results import Budget
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.strategy import Strategy, strategy_of
+from hogeq.strategies.conversion import strategy_of
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from tests import toys
 from tests.solvers.family import TREES_ALONE

@@ -10,8 +10,9 @@ import pytest
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.strategies.arrays import MOST_PARTS, StrategyError
+from hogeq.strategies.conversion import policy_of, strategy_of_shape
 from hogeq.strategies.files import read_strategy
-from hogeq.strategies.strategy import Mixture, policy_of, strategy_of_shape
+from hogeq.strategies.strategy import Mixture
 from tests.strategies.strategy_files import DICE, GOAL, MATRIX, file, refused, saved
 
 POLICY = np.full((GOAL, GOAL, DICE + 1), 1.0 / (DICE + 1))

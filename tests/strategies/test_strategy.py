@@ -5,7 +5,8 @@ import pytest
 
 import hogeq
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.strategy import Mixture, Strategy, strategy_of, strategy_of_shape
+from hogeq.strategies.conversion import strategy_of, strategy_of_shape
+from hogeq.strategies.strategy import Mixture, Strategy
 
 
 class Grid:

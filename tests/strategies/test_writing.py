@@ -10,8 +10,8 @@ from hypothesis.extra import numpy as hnp
 
 import hogeq
 from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.conversion import strategy_of_shape
 from hogeq.strategies.files import read_strategy
-from hogeq.strategies.strategy import strategy_of_shape
 from hogeq.strategies.writing import WRITTEN, contest_code
 from tests.strategies.strategy_files import (
     MATRIX,

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from numpy.typing import ArrayLike
 
-from hogeq.strategies.strategy import strategy_of_shape
+from hogeq.strategies.conversion import strategy_of_shape
 from hogeq.support.files import redirected
 from hogeq.support.messages import HogeqError, nearest, not_installed, one_line, shown, unknown_key
 from hogeq.support.teams import Teams
