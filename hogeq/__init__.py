@@ -10,7 +10,7 @@ Everything begins with a game, and a game's methods do the rest.
 file (``.efg``, ``.yaml`` of rules, a run), and games of your own (`GameRules`, `Rules`).
 What comes next is the same for every game:
 
->>> solution = kuhn.solve("cfr_plus", iterations=300)  # SOLVERS names the others
+>>> solution = kuhn.solve("cfr_plus", iterations=300)  # print(hogeq.SOLVERS) lists them
 >>> solution.exploitability.upper < 0.01
 True
 >>> response = kuhn.attack(solution.strategy)  # its best response, or the best one found

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.conversion import StrategyLike, check_game, strategy_of
@@ -15,7 +15,7 @@ from hogeq.strategies.profiles import read_profile, read_table
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.kinds import PICKLES, SUFFIXES
 from hogeq.support.messages import HogeqError, nearest, raised, refusal, shown, unreadable
-from hogeq.support.plugins import enter, is_ours, named
+from hogeq.support.plugins import Registry, enter, is_ours, named
 
 if TYPE_CHECKING:
     from hogeq.model.game import HogEngine
@@ -46,7 +46,16 @@ class Builtin(NamedTuple):
         return f"{self.about} (:{defaults} if not given)" if defaults else self.about
 
 
-BASELINES: dict[str, Builtin] = {}
+class BaselineRegistry(Registry[Builtin]):
+    """Built-in strategies by name."""
+
+    @staticmethod
+    def line(name: str, entry: Builtin) -> str:
+        """Write the form in which users write a strategy, and the line about it."""
+        return f"{entry.usage(name)}: {entry.text}"
+
+
+BASELINES: Final = BaselineRegistry()
 """Strategies by name."""
 
 _Maker = TypeVar("_Maker", bound=Callable[..., StrategyLike])

@@ -21,13 +21,13 @@ from hogeq.strategies.conversion import StrategyLike, policy_of
 from hogeq.support.aliases import Floats, Matrix, Policy, matrix_type
 from hogeq.support.messages import HogeqError, raised, refusal
 from hogeq.support.parameters import Count, Natural, Seed, Share, check, parameters
-from hogeq.support.plugins import entering, is_ours, named
+from hogeq.support.plugins import Registry, entering, is_ours, named
 from hogeq.support.progress import phase
 from hogeq.support.workers import WorkersLostError
 
 Kind = TypeVar("Kind", bound="type[Purifier]")
 
-PURIFIERS: Final[dict[str, type["Purifier"]]] = {}
+PURIFIERS: Final[Registry[type["Purifier"]]] = Registry()
 """Purifiers by name, as in a config; help and messages list them in this order."""
 
 

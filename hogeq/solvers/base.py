@@ -14,13 +14,13 @@ from hogeq.strategies.conversion import StrategyLike
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Policy
 from hogeq.support.messages import BadInputError, refusal
-from hogeq.support.plugins import entering
+from hogeq.support.plugins import Registry, entering
 
 State = TypeVar("State", bound=NamedTuple)
 Kind = TypeVar("Kind", bound="type[Solver[Any]]")
 
 
-class Registry(dict[str, type["Solver[Any]"]]):
+class SolverRegistry(Registry[type["Solver[Any]"]]):
     """Solvers by name; a name that is not known is refused with the nearest."""
 
     def __missing__(self, name: object) -> NoReturn:
@@ -34,7 +34,7 @@ class UnknownSolverError(BadInputError, KeyError):
     __str__ = ValueError.__str__
 
 
-SOLVERS: Final = Registry()
+SOLVERS: Final = SolverRegistry()
 """Solvers by name, as in a config; help and messages list them in this order."""
 
 

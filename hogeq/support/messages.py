@@ -190,12 +190,25 @@ def _user_line(error: Exception) -> str:
 
 def nearest(given: object, known: Iterable[str]) -> str:
     """End a message with the known word most similar to the one given; empty if none is similar."""
+    word = nearest_word(given, known)
+    return "" if word is None else f"; nearest: {word}"
+
+
+def nearest_word(given: object, known: Iterable[str]) -> str | None:
+    """Find the known word most similar to the one given; None if none is similar.
+
+    Letters of both cases are alike. A plus sign stands for "_plus" if that makes a known word:
+    "CFR+" is cfr_plus.
+    """
     if not isinstance(given, str | list):
-        return ""
+        return None
     by_lower_case = {name.lower(): name for name in sorted(known)}
     word = given[:LONGEST_WORD] if isinstance(given, str) else shown(given)
+    spelled_out = word.lower().replace("+", "_plus")
+    if spelled_out in by_lower_case:
+        return by_lower_case[spelled_out]
     matches = difflib.get_close_matches(word.lower(), by_lower_case, n=1, cutoff=LIKE)
-    return f"; nearest: {by_lower_case[matches[0]]}" if matches else ""
+    return by_lower_case[matches[0]] if matches else None
 
 
 def refusal(path: str, given: object, allowed: str, choices: Iterable[str] = ()) -> str:

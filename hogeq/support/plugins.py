@@ -11,17 +11,33 @@ import traceback
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import is_dataclass
 from hashlib import sha256
+from inspect import getdoc
 from pathlib import Path
 from threading import RLock
 from types import ModuleType
 from typing import Any, Final, NamedTuple, TypeVar
 
 from hogeq.support.files import read_whole
-from hogeq.support.messages import BadInputError, HogeqError, one_line, refusal, shown
+from hogeq.support.messages import BadInputError, HogeqError, one_line, printable, refusal, shown
 
 Registered = TypeVar("Registered", bound=type[Any])
+Entry = TypeVar("Entry")
 
 NAME: Final = r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,59}"  # of an entry of a registry
+
+
+class Registry(dict[str, Entry]):
+    """Entries by name, usually classes, in the order in which help and messages list them."""
+
+    def __repr__(self) -> str:
+        """Write a line for each entry, which says what it is."""
+        return "\n".join(self.line(name, entry) for name, entry in self.items())
+
+    @staticmethod
+    def line(name: str, entry: Entry) -> str:
+        """Write the name of a class and the first line of its docstring."""
+        first_line, _, _ = (getdoc(entry) or "").partition("\n")
+        return f"{name}: {printable(first_line)}"
 
 
 _entered: list[tuple[MutableMapping[str, Any], str]] = []  # registry and name of every entry

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from hogeq.baselines.registry import baseline, builtin, find_strategy, names
+from hogeq.baselines.registry import BASELINES, baseline, builtin, find_strategy, names
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.strategies.arrays import StrategyError
 from hogeq.support.aliases import Matrix
@@ -109,6 +109,12 @@ def test_names_list_what_can_be_registered() -> None:
 
 
 @pytest.mark.usefixtures("registries")
+def test_all_names_are_shown_with_a_line_each() -> None:
+    lines = repr(BASELINES).splitlines()
+    assert lines == [f"{usage}: {text}" for usage, text in names().items()]
+    assert "always_roll:N: roll N dice, whatever the scores" in lines
+
+
 def test_a_baseline_that_cannot_be_one() -> None:
     def rolls(of: "HogEngine", dice: int) -> Matrix:
         return np.full((of.goal, of.goal), dice, np.int8)

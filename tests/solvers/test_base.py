@@ -24,6 +24,20 @@ def test_a_name_is_given_once() -> None:
         purifier("argmax")(PURIFIERS["integer"])
 
 
+def test_a_registry_shows_a_line_for_each_name() -> None:
+    for registry in (SOLVERS, PURIFIERS):
+        lines = repr(registry).splitlines()
+        assert [line.partition(": ")[0] for line in lines] == [*registry]
+        assert all(len(line.partition(": ")[2]) > 20 for line in lines)
+    assert "cfr_br: Regret matching+ against annealed best responders." in str(SOLVERS)
+
+
+@pytest.mark.parametrize("given", ["CFR+", "cfr+", "CFR_plus"])
+def test_a_plus_sign_is_read_as_a_word(given: str) -> None:
+    with pytest.raises(KeyError, match=r"; nearest: cfr_plus$"):
+        SOLVERS[given]
+
+
 @pytest.mark.parametrize("base", [Solver, Purifier])
 def test_a_base_alone_is_nothing(base: Any) -> None:
     with pytest.raises(TypeError, match="abstract"):

@@ -97,6 +97,8 @@ def test_what_forges_a_line_is_escaped(text: object, line: str) -> None:
         ("nope", ["sp26", "su20"], ""),
         ("rules", ["plugins", "landing"], ""),
         ("Su2O", ["su20", "fa22"], "; nearest: su20"),
+        ("CFR+", ["cfr", "cfr_plus"], "; nearest: cfr_plus"),
+        ("cfr+", ["cfr", "dcfr"], "; nearest: cfr"),
     ],
 )
 def test_only_what_is_near_is_suggested(given: str, known: list[str], found: str) -> None:
