@@ -305,8 +305,24 @@ class Equilibrium:
 
     def __repr__(self) -> str:
         """Write both bounds on the value, whether they meet, and the method."""
-        proved = ", proved" if self.is_proved else ""
-        return f"Equilibrium({self.lower:z.6f} to {self.upper:z.6f}{proved}; {self.method})"
+        proved = "proved" if self.is_proved else "not proved"
+        return f"Equilibrium({self.lower:z.6f} to {self.upper:z.6f}, {proved}; {self.method})"
+
+    if not TYPE_CHECKING:  # a type checker would believe that every attribute exists
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise for a missing attribute, and say where its value and its strategy are.
+
+            Python calls this when it does not find an attribute.
+            """
+            if name not in {"value", "strategy"}:
+                return object.__getattribute__(self, name)  # raises its own error
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}; the value lies between "
+                ".lower and .upper; .profile is the strategy of both",
+                name=name,
+                obj=self,
+            )
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values, without the strategies.

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -86,6 +87,24 @@ def test_components_at_a_position_follow_by_bayes() -> None:
         share * part.memory for share, part in zip(joint, alone, strict=True) if part is not None
     )
     assert both.memory == pytest.approx(memory / joint.sum(), abs=1e-12)
+
+
+def test_an_equilibrium_shows_whether_it_is_proved() -> None:
+    solved = hogeq.Game("kuhn(players=2,ranks=3)").equilibrium()
+    assert repr(solved) == "Equilibrium(-0.055556 to -0.055556, proved; lp)"
+    assert repr(replace(solved, is_proved=False)).endswith("-0.055556, not proved; lp)")
+
+
+@pytest.mark.parametrize("name", ["value", "strategy"])
+def test_an_equilibrium_says_where_its_value_and_its_strategy_are(name: str) -> None:
+    solved = hogeq.Game("kuhn(players=2,ranks=3)").equilibrium()
+    with pytest.raises(AttributeError, match=rf"no attribute '{name}'; .*\.lower and .*\.profile"):
+        getattr(solved, name)
+    assert not hasattr(solved, name)
+    with pytest.raises(AttributeError, match=r"no attribute 'vlaue'$"):
+        getattr(solved, "vlaue")  # noqa: B009 - a type checker refuses the misspelt name
+    copy = pickle.loads(pickle.dumps(solved))  # noqa: S301 - made here
+    assert copy.lower == solved.lower
 
 
 def test_a_solution_is_a_strategy_wherever_one_is_taken(tmp_path: Path) -> None:
