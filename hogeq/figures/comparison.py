@@ -1,6 +1,7 @@
 """A figure of several solvers or runs: how exploitable their strategies are, one over the other."""
 
 from collections.abc import Mapping, Sequence
+from inspect import getattr_static
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -17,7 +18,7 @@ from hogeq.figures.style import (
     number_log_axis,
 )
 from hogeq.search.results import Measurement, Units
-from hogeq.support.messages import HogeqError
+from hogeq.support.messages import HogeqError, one_line, shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,9 +66,12 @@ def exploitability(
     >>> picture = hogeq.figures.exploitability(solved, "solvers.png", "Kuhn poker")
     """
     if not isinstance(solved, Mapping):
+        _require_curve("solved", solved)
         solved = {"upper bound": solved}
     if not 1 <= len(solved) <= len(_LOOKS):
         raise HogeqError(f"exploitability: {len(solved)} curves; allowed: 1 to {len(_LOOKS)}")
+    for name, result in solved.items():
+        _require_curve(f"solved[{shown(name)}]", result)
     # Labels of the axis, without duplicates: one if all games have the same units.
     axis_label, *other_labels = dict.fromkeys(result.units.axis for result in solved.values())
     if other_labels:
@@ -99,3 +103,12 @@ def exploitability(
         number_iterations(axes, first, last)
         number_log_axis(axes.yaxis, np.array(drawn_values), 3.0)
     return figure
+
+
+def _require_curve(where: str, result: object) -> None:
+    """Refuse what has no curve; `where` begins the message. No curve is computed for it."""
+    if getattr_static(result, "curve", None) is None:
+        kind = one_line(type(result).__name__)
+        article = "an" if kind[0].lower() in "aeiou" else "a"
+        allowed = "a Solution or Run, or a mapping of names to them"
+        raise HogeqError(f"{where}: got {article} {kind}; allowed: {allowed}")

@@ -61,7 +61,9 @@ def matrix(
         Probability of coming to move there. With it, the matrix is drawn a second time below: grey
         where play never comes, and the paler, the more rarely it does.
     """
-    table, least = choices_of(array, as_table(array, "matrix"))  # the least choice is 0 or -1
+    hint = "a policy is drawn by figures.policy, or purify it first"
+    checked = as_table(array, "matrix", hint=hint)
+    table, least = choices_of(array, checked)  # the least choice is 0 or -1
     if rolls is None:
         rolls = max(int(table.max()) + 1, 11) - least
     check_rolls(table, rolls, "matrix", least)
@@ -96,7 +98,8 @@ def policy(
         Probability of coming to move there; grey where play never comes, since a policy there is
         mostly what its solver began with.
     """
-    table = as_table(array, "policy", "(G, G, K)").astype(np.float64)
+    hint = "a matrix is drawn by figures.matrix"
+    table = as_table(array, "policy", "(G, G, K)", hint).astype(np.float64)
     reach_table = check_reach("policy", table, reach)
     has_unreached = reach_table is not None and (reach_table <= 0.0).any()
     grey: dict[str, Any] = {"reach": reach_table, "note": _GREY} if has_unreached else {}

@@ -233,13 +233,21 @@ def _plain_number(value: float, _position: int | None = None) -> str:
 # --- arrays and texts -----------------------------------------------------------------------------
 
 
-def as_table(array: ArrayLike, name: str, shape: str = "(G, G)") -> NDArray[Any]:
-    """Validate an array of finite numbers with the shape "(G, G)" or "(G, G, K)", and return it."""
+def as_table(array: ArrayLike, name: str, shape: str = "(G, G)", hint: str = "") -> NDArray[Any]:
+    """Validate an array of finite numbers with the shape "(G, G)" or "(G, G, K)", and return it.
+
+    `hint` ends the refusal of an array that has one axis more or less: it names what draws that.
+    """
+    if isinstance(array, Strategy) and not array.has_scores:
+        allowed = "strategies of Hog; figures.exploitability takes any game"
+        raise HogeqError(f"{name}: has no scores; allowed: {allowed}")
     table = as_array(array, name, shape)
     num_axes = len(shape.split(","))
     is_square = len(set(table.shape[:2])) <= 1
     if table.ndim != num_axes or not is_square or not table.size:
-        raise HogeqError(f"{name}: shape is {table.shape}; allowed: {shape}")
+        is_other_kind = {table.ndim, num_axes} == {2, 3} and is_square
+        allowed = f"{shape}; {hint}" if is_other_kind and hint else shape
+        raise HogeqError(f"{name}: shape is {table.shape}; allowed: {allowed}")
     if table.dtype.kind not in "biuf":
         raise HogeqError(f"{name}: holds {table.dtype} values; allowed: numbers")
     bad_cells = np.argwhere(~np.isfinite(table)).tolist()

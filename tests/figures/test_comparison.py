@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -63,6 +64,21 @@ def test_solutions_and_runs_are_laid_over_each_other(tmp_path: Path) -> None:
 def test_what_cannot_be_drawn_is_refused(given: dict[str, SimpleNamespace], says: str) -> None:
     with pytest.raises(hogeq.HogeqError, match=says):
         figures.exploitability(given)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (
+            [1, 2],
+            r"^solved: got a list; allowed: a Solution or Run, or a mapping of names to them$",
+        ),
+        ({"a": solved(COURSE), "b": 2}, r"^solved\['b'\]: got an int; allowed: a Solution or Run"),
+    ],
+)
+def test_what_has_no_curve_is_refused(given: Any, says: str, tmp_path: Path) -> None:
+    with pytest.raises(hogeq.HogeqError, match=says):
+        figures.exploitability(given, tmp_path / "curve.png")
 
 
 def test_one_solution_needs_no_name() -> None:

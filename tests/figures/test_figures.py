@@ -334,6 +334,8 @@ def test_no_settings_are_touched_even_by_many_threads(tmp_path: Path) -> None:
     assert dict(mpl.rcParams) == before
 
 
+KUHN = hogeq.Game("kuhn(players=2,ranks=3)")
+OF_ANOTHER_GAME = r": has no scores; allowed: strategies of Hog; figures\.exploitability takes any"
 HOLE = np.where(np.arange(MATRIX.size).reshape(MATRIX.shape) == 2 * len(MATRIX) + 1, np.nan, 0.0)
 
 
@@ -343,7 +345,16 @@ HOLE = np.where(np.arange(MATRIX.size).reshape(MATRIX.shape) == 2 * len(MATRIX) 
         (lambda path: figures.convergence([], path), "no metrics"),
         (lambda path: figures.matrix(np.zeros((2, 3)), path), r"\(2, 3\).*\(G, G\)"),
         (lambda path: figures.matrix(np.full((2, 2), 3), path, rolls=3), r"outside 0\.\.2"),
-        (lambda path: figures.policy(MATRIX, path), r"\(G, G, K\)"),
+        (
+            lambda path: figures.policy(MATRIX, path),
+            r"\(G, G, K\); a matrix is drawn by figures\.matrix$",
+        ),
+        (
+            lambda path: figures.matrix(POLICY, path),
+            r"\(G, G\); a policy is drawn by figures\.policy, or purify it first$",
+        ),
+        (lambda path: figures.matrix(KUHN.strategy("uniform"), path), OF_ANOTHER_GAME),
+        (lambda path: figures.policy(KUHN.strategy("uniform"), path), OF_ANOTHER_GAME),
         (lambda path: figures.matrix(MATRIX, path, reach=REACH[:5, :5]), "allowed: the same"),
         (lambda path: figures.matrix(MATRIX + HOLE, path), r"^matrix: cell \(2, 1\) is nan"),
         (lambda path: figures.matrix([["a"]], path), "^matrix: holds <U1 values; allowed: numbers"),
