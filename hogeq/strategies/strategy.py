@@ -200,7 +200,9 @@ class Strategy:
         ------
         StrategyError
             If there is no such information set, it is of a seat that the strategy does not play, or
-            this is a mixture, which draws one of its components before the game.
+            this is a mixture, which draws one of its components before the game. For an unknown
+            name the message quotes the nearest one; of games other than Hog ``game.rows.names``
+            lists all.
         """
         row = self._names.find(infoset)
         if self.seat not in {None, row.seat}:
@@ -346,6 +348,8 @@ class Strategy:
 
     def write(self, path: str | os.PathLike[str], player_name: str | None = None) -> None:
         """Write it in the format of the path's suffix, whole or not at all.
+
+        ``game.strategy(path)`` reads it.
 
         Parameters
         ----------

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from hogeq.strategies.arrays import StrategyError, as_array
 from hogeq.strategies.infosets import Cells, NamedRow
 from hogeq.support.aliases import Floats, Ints
-from hogeq.support.messages import HogeqError, nearest, printable, refusal, shown
+from hogeq.support.messages import HogeqError, nearest_word, printable, refusal, shown
 
 MOST_CELLS: Final = 2**28  # of a table by rows and actions, each of which takes 8 bytes
 ROW_SUM: Final = 1e-9  # by which the sum of a row, or of a node of chance, may differ from 1
@@ -142,8 +142,10 @@ class Rows:
             keys = " or ".join(shown(self.keys[row]) for row in rows[:2])
             raise StrategyError(refusal("infoset", key, f"{keys}, which both have this name"))
         example = f"{shown(self.keys[0])} say" if self.keys else "none: nobody decides"
-        near = nearest(str(key), map(str, self.names))
-        raise StrategyError(refusal("infoset", key, f"one of this game, {example}") + near)
+        word = nearest_word(str(key), map(str, self.names))
+        near = "" if word is None else f"; nearest: {shown(word)}"  # quoted: it may end in a space
+        message = refusal("infoset", key, f"one of this game, {example}")
+        raise StrategyError(f"{message}{near}; game.rows.names lists them")
 
     def listed(self) -> Iterator[NamedRow]:
         """List the information sets, those of player 0 first."""

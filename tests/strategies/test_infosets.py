@@ -154,6 +154,7 @@ def test_a_strategy_of_one_seat_has_the_rows_of_its_seat() -> None:
         (MINUS, (1.0, 2), "allowed: two"),
         (MINUS, (1, 2, 3), "allowed: two"),
         (KUHN, "nothing", "^infoset: got 'nothing'; allowed: one of this game, "),
+        (KUHN, "0", r"'0 ' say; nearest: '0 '; game\.rows\.names lists them$"),
         (KUHN, ["0"], "^infoset: got"),
         (KUHN, 0, "^infoset: got 0; allowed: one of this game"),
     ],
