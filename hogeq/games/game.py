@@ -209,10 +209,10 @@ class Game:
         Parameters
         ----------
         given : str, path, array_like, Mixture, Strategy or result
-            The name ``"uniform"``, or another of Hog; a file; a run's folder; a matrix, an action
-            for every row; a policy, probabilities; a mixture of such; a tabular policy of
-            OpenSpiel, or what its ``to_dict`` gives; what `equilibrium`, `solve` or `attack`
-            returned.
+            A name: in Hog one of ``hogeq.BASELINES``, in other games ``"uniform"``; a file; a run's
+            folder; a matrix, an action for every row; a policy, probabilities; a mixture of such; a
+            tabular policy of OpenSpiel, or what its ``to_dict`` gives; what `equilibrium`, `solve`
+            or `attack` returned.
 
         Raises
         ------

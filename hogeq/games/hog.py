@@ -145,10 +145,11 @@ class Hog(HogAnalysis):
         Parameters
         ----------
         given : str, path, function, array_like, Mixture, Strategy or result
-            A name such as ``"always_roll:6"``; a file; a run's folder; a matrix (G, G), the dice
-            for every pair of scores; a policy (G, G, K), probabilities; a mixture of such; a
-            function of the own score and the opponent's; what ``to_dict`` gives, ours or that of
-            OpenSpiel's tabular policy; what `equilibrium`, `solve` or `attack` returned.
+            A name of ``hogeq.BASELINES``, such as ``"always_roll:6"``; a file; a run's folder; a
+            matrix (G, G), the dice for every pair of scores; a policy (G, G, K), probabilities; a
+            mixture of such; a function of the own score and the opponent's; what ``to_dict`` gives,
+            ours or that of OpenSpiel's tabular policy; what `equilibrium`, `solve` or `attack`
+            returned.
         trust : bool
             As for the game: of this strategy alone.
         time_limit : float

@@ -44,6 +44,39 @@ FULL_INFORMATION: Final = "full information"
 class Response:
     """The best response found to a strategy, and an upper bound on all responses.
 
+    Attributes
+    ----------
+    strategy : Strategy
+        The response, in either seat: pure, unless a responder is absent-minded.
+    value : float
+        Payoff of the response, exactly: the mean over both seats.
+    bound : float
+        Upper bound on the payoff of every response.
+    full_memory : float
+        Payoff of a stronger responder. In Hog it has full memory and knows a mixture's draw. In
+        other games it has perfect recall, of its own past alone; in games by their positions it
+        sees everything.
+    is_proved : bool
+        Whether it is a best response: `value` and `bound` agree in every digit that is written, and
+        within 1e-9 of the stakes. Both hold in spite of rounding.
+    method : str
+        Method of the bound: ``full memory``, ``full information``, ``belief DAG``, ``enumeration``,
+        ``integer program`` or, if a responder is absent-minded, ``branch and bound``.
+    seconds : float
+        Time spent on it.
+    seats : tuple of float
+        Payoff of the response in the first seat, and in the second.
+    seat_bounds : tuple of float, optional
+        Upper bound on all responses in each seat, where that is known.
+    units : Units
+        How figures are written.
+    search : SearchResult, optional
+        Course of the search; None where none was needed.
+    is_told : bool
+        Whether the stronger responder of `full_memory` knows the draw of a mixture.
+    margin : float
+        Largest error of `value` or `bound` by rounding; 0 where both are rounded outward.
+
     Examples
     --------
     >>> import hogeq
@@ -53,35 +86,18 @@ class Response:
     """
 
     strategy: Strategy
-    """The response, in either seat: pure, unless a responder is absent-minded."""
     value: float
-    """Payoff of the response, exactly: the mean over both seats."""
     bound: float
-    """Upper bound on the payoff of every response."""
     full_memory: float
-    """Payoff of a stronger responder. In Hog it has full memory and knows a mixture's draw. In
-    other games it has perfect recall, of its own past alone; in games by their positions it sees
-    everything."""
     is_proved: bool
-    """Whether it is a best response: `value` and `bound` agree in every digit that is written, and
-    within 1e-9 of the stakes. Both hold in spite of rounding."""
     method: str
-    """Method of the bound: ``full memory``, ``full information``, ``belief DAG``, ``enumeration``,
-    ``integer program`` or, if a responder is absent-minded, ``branch and bound``."""
     seconds: float
-    """Spent on it."""
     seats: tuple[float, float]
-    """Payoff of the response in the first seat, and in the second."""
     seat_bounds: tuple[float, float] | None = None
-    """Upper bound on all responses in each seat, where that is known."""
     units: Units = WIN_RATES
-    """How figures are written."""
     search: "SearchResult | None" = None
-    """Course of the search; None where none was needed."""
     is_told: bool = False
-    """Whether the stronger responder of `full_memory` knows the draw of a mixture."""
     margin: float = 0.0
-    """Largest error of `value` or `bound` by rounding; 0 where both are rounded outward."""
 
     @property
     def effort(self) -> dict[str, Any]:
@@ -259,6 +275,35 @@ class Measurement(NamedTuple):
 class Equilibrium:
     """Strategies of both sides in mixtures, and bounds on the value of the game.
 
+    Attributes
+    ----------
+    lower : float
+        Lower bound on the value of the game: the first player's mixture secures it.
+    upper : float
+        Upper bound on the value: the second player's mixture allows no more.
+    strategies : tuple of Strategy
+        Of the first player and of the second, each in its own seat alone; see `profile`.
+    is_proved : bool
+        Whether the payoffs that `strategies` secure and allow agree in every digit that is written,
+        and within 1e-9 of the stakes. Both ends hold in spite of rounding.
+    method : str
+        ``lp``, one linear program; ``columns``, column generation, or double oracle; ``iterates``
+        of CFR+, weighed by a linear program; ``tablebase``, optimal play by the scores; ``branch
+        and bound``, of one absent-minded player; or a solver.
+    effort : mapping
+        Rounds, and the components of each strategy.
+    seconds : float
+        Time spent on it.
+    units : Units
+        How figures are written.
+    sides : tuple of str
+        Names of both sides, of a team with its members.
+    secured : tuple of float, optional
+        Payoffs that `strategies` secure and allow if they are only a part of the mixtures that were
+        computed, which had too many components; None if they are all, and secure both ends.
+    seats : int8 (R,), optional
+        Seat of every row of a tree, (R,); None in Hog, where both players are alike.
+
     Examples
     --------
     >>> import hogeq
@@ -270,31 +315,16 @@ class Equilibrium:
     """
 
     lower: float
-    """Lower bound on the value of the game: the first player's mixture secures it."""
     upper: float
-    """Upper bound on the value: the second player's mixture allows no more."""
     strategies: tuple[Strategy, Strategy]
-    """Of the first player and of the second, each in its own seat alone; see `profile`."""
     is_proved: bool
-    """Whether the payoffs that `strategies` secure and allow agree in every digit that is written,
-    and within 1e-9 of the stakes. Both ends hold in spite of rounding."""
     method: str
-    """``lp``, one linear program; ``columns``, column generation, or double oracle; ``iterates`` of
-    CFR+, weighed by a linear program; ``tablebase``, optimal play by the scores; ``branch and
-    bound``, of one absent-minded player; or a solver."""
     effort: Mapping[str, Any]
-    """Rounds, and the components of each strategy."""
     seconds: float
-    """Spent on it."""
     units: Units = WIN_RATES
-    """How it is written."""
     sides: tuple[str, str] = ("player 0", "player 1")
-    """Names of both, of a team with its members."""
     secured: tuple[float, float] | None = None
-    """Payoffs that `strategies` secure and allow if they are only a part of the mixtures that were
-    computed, which had too many components; None if they are all, and secure both ends."""
     seats: NDArray[np.int8] | None = None
-    """Seat of every row of a tree, (R,); None in Hog, where both players are alike."""
 
     @cached_property
     def profile(self) -> Strategy:

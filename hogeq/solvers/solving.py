@@ -39,6 +39,25 @@ class Snapshot(NamedTuple):
 class Solution:
     """Strategies that a solver came to.
 
+    Attributes
+    ----------
+    policy : Strategy
+        The average of the iterations, for most solvers.
+    mixture : Strategy, optional
+        A mixture, where the solver looks for one.
+    metrics : dict of str to float
+        Measures of convergence that the solver keeps, by name.
+    solver : str
+        Name of the solver.
+    iterations : int
+        Iterations done.
+    seconds : float
+        Time spent on them.
+    snapshots : tuple of Snapshot
+        The strategy after 1, 2, 3, 5, 8 and so on iterations, the last of them at the end.
+    measure : callable, optional
+        Measures a strategy's exploitability, the game's method; not pickled.
+
     Examples
     --------
     >>> import hogeq
@@ -51,21 +70,13 @@ class Solution:
     """
 
     policy: Strategy
-    """The average of the iterations, for most solvers."""
     mixture: Strategy | None
-    """A mixture, where the solver looks for one."""
     metrics: dict[str, float]
-    """Measures of convergence that the solver keeps, by name."""
     solver: str
-    """Its name."""
     iterations: int
-    """Iterations done."""
     seconds: float
-    """Spent on them."""
     snapshots: tuple[Snapshot, ...] = field(default=(), repr=False)
-    """The strategy after 1, 2, 3, 5, 8 and so on iterations, the last of them at the end."""
     measure: Callable[[Strategy], Interval] | None = field(default=None, repr=False)
-    """Measures a strategy's exploitability, the game's method; not pickled."""
 
     @cached_property
     def exploitability(self) -> Interval:
@@ -78,7 +89,12 @@ class Solution:
 
     @cached_property
     def curve(self) -> tuple[Measurement, ...]:
-        """Exploitability at each of the `snapshots`, by an attack each, on first use."""
+        """Exploitability at each of the `snapshots`, by an attack each, on first use.
+
+        After 100 iterations there are eleven snapshots, and an attack takes about as long as
+        `exploitability`: in Hog, minutes in all. Inside ``with hogeq.show_progress():`` the
+        attacks show how far they are.
+        """
         *earlier_snapshots, _ = self.snapshots
         intervals = [self._measured(snapshot.strategy) for snapshot in earlier_snapshots]
         intervals.append(self.exploitability)  # of the last snapshot
