@@ -34,7 +34,8 @@ class Standing(NamedTuple):
 
     Examples
     --------
-    >>> [(one.entry, one.rank, one.wins) for one in rank([[0.5, 0.4], [0.6, 0.5]])]
+    >>> import hogeq
+    >>> [(one.entry, one.rank, one.wins) for one in hogeq.rank([[0.5, 0.4], [0.6, 0.5]])]
     [(1, 1, 1), (0, 2, 0)]
     """
 
@@ -232,7 +233,8 @@ def rank(
 
     Examples
     --------
-    >>> rank([[0.5, 0.4], [0.6, 0.5]])[0]
+    >>> import hogeq
+    >>> hogeq.rank([[0.5, 0.4], [0.6, 0.5]])[0]
     Standing(entry=1, rank=1, wins=1, ties=0)
     """
     rates = check_rates(win_rates, diagonal=False)

@@ -80,11 +80,12 @@ def rules_from(spec: str | Mapping[str, Any]) -> Rules:
 
     Examples
     --------
-    >>> rules_from("su20").swap
+    >>> import hogeq
+    >>> hogeq.rules_from("su20").swap
     'ones_gap_is_tens'
-    >>> rules_from("sp26").name
+    >>> hogeq.rules_from("sp26").name
     'fa23'
-    >>> rules_from({"edition": "su20", "goal": 50}).name
+    >>> hogeq.rules_from({"edition": "su20", "goal": 50}).name
     'su20 with goal=50'
     """
     if isinstance(spec, str):
@@ -201,7 +202,8 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
 
     Examples
     --------
-    >>> dict(describe(rules_from("fa22")))["Square Swine"]
+    >>> import hogeq
+    >>> dict(hogeq.describe(hogeq.rules_from("fa22")))["Square Swine"]
     'a new score that is a perfect square, 0 too, becomes the next one'
     """
     pig_out_points = {

@@ -154,7 +154,8 @@ class Rules:
 
     Examples
     --------
-    >>> rules = Rules(name="short", goal=20, swap="double")
+    >>> import hogeq
+    >>> rules = hogeq.Rules(name="short", goal=20, swap="double")
     >>> rules.goal, rules.swap, rules.time_trot
     (20, 'double', False)
     """

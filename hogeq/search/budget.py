@@ -42,7 +42,8 @@ class Budget:
 
     Examples
     --------
-    >>> Budget(starts=16, kicks=100).anneal_steps
+    >>> import hogeq
+    >>> hogeq.Budget(starts=16, kicks=100).anneal_steps
     60
     """
 

@@ -54,6 +54,7 @@ def solver(name: str) -> Callable[[Kind], Kind]:
 
     Examples
     --------
+    >>> from typing import NamedTuple
     >>> import hogeq
     >>> import numpy as np
     >>> from hogeq.support.parameters import parameters
@@ -61,7 +62,7 @@ def solver(name: str) -> Callable[[Kind], Kind]:
     ...     pass
     >>> @hogeq.solver("uniform")
     ... @parameters
-    ... class Uniform(hogeq.solvers.Solver):
+    ... class Uniform(hogeq.Solver):
     ...     "Every roll is as likely as any other; there is nothing to learn."
     ...
     ...     def init(self, game):

@@ -214,7 +214,7 @@ def show_progress(*, visible: bool = True) -> Iterator[None]:
     --------
     >>> import hogeq
     >>> game = hogeq.Game({"edition": "su20", "goal": 20, "max_dice": 4})
-    >>> with show_progress():
+    >>> with hogeq.show_progress():
     ...     found = game.attack(game.strategy("always_roll:3"))
     >>> round(found.win_rate, 4)
     0.6974

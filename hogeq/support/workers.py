@@ -383,7 +383,9 @@ def workers(jobs: int | None = None, on: str | None = None) -> Iterator[Workers]
 
     Examples
     --------
-    >>> with workers(2):
+    >>> import hogeq
+    >>> from hogeq.support.workers import compute
+    >>> with hogeq.workers(2):
     ...     compute(abs, [-1, -2, -3])
     [1, 2, 3]
     """

@@ -147,9 +147,10 @@ def audit(rules: Rules, *, full: Rules | None = None) -> Audit:
 
     Examples
     --------
-    >>> from hogeq.rules import rules_from
-    >>> rules = rules_from({"edition": "su20", "goal": 4, "max_dice": 1})
-    >>> found = audit(rules).findings
+    >>> import hogeq
+    >>> from hogeq.trees.audit import history_text
+    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 4, "max_dice": 1})
+    >>> found = hogeq.audit(rules).findings
     >>> found["perfect recall"].holds, found["no absent-mindedness"].holds
     (False, True)
     >>> for history in found["perfect recall"].witness[1:3]:
