@@ -130,6 +130,7 @@ def uncompiled(rules: Rules) -> HogEngine:
         num_actions=rules.num_actions,
         choices=rules.choices,
         shape=shape,
+        has_scores=True,
     )
     return cast("HogEngine", known)
 
