@@ -20,6 +20,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from hogeq.search.branching import Status
+from hogeq.search.double_oracle import rounds
 from hogeq.search.rationals import ExactStates, Policy, exact_kuhn, floats, rational
 from hogeq.solvers.boxes import Enclosure, Leaf
 from hogeq.solvers.descent import centre, descend
@@ -28,7 +29,6 @@ from hogeq.solvers.symmetric import (
     TIE,
     Oracle,
     SymmetricGame,
-    double_oracle,
     minimal_support,
     unbeaten_members,
 )
@@ -146,10 +146,10 @@ class _Decision:
         """Solve the game in mixtures in a part of the time, and decide by its last equilibrium."""
         decided = None
         oracle_deadline = self.deadline.share(0.3)
-        steps = list(double_oracle(self.game, oracle_deadline, self.pool, MOST))
-        if steps:
-            self.pool = steps[-1].pool
-            decided = self.by_mixture(steps[-1])
+        oracle = Oracle(self.game, self.pool, MOST)
+        if list(rounds(oracle, oracle_deadline)):  # there was time for a round
+            self.pool = oracle.pool
+            decided = self.by_mixture(oracle)
         return decided or self.result("open")
 
     def by_mixture(self, oracle: Oracle) -> Existence | None:

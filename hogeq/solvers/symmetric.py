@@ -1,6 +1,6 @@
 """Symmetric games of imperfect recall in mixtures, by a double oracle with exact best responses."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -91,7 +91,10 @@ class SymmetricGame:
 
 
 class Oracle(PoolGame):
-    """A pool of matrices (n, R) of a symmetric game, to which exact best responses are added."""
+    """A pool of matrices (n, R) of a symmetric game, to which exact best responses are added.
+
+    If branch and bound closed the last search, the equilibrium of the pool is one of the game.
+    """
 
     def __init__(
         self, game: SymmetricGame, pool: Ints, most_relaxations: int = MOST_RELAXATIONS
@@ -118,18 +121,6 @@ class Oracle(PoolGame):
         if self.search.status != Status.FOUND:
             return False
         return self.add(self.search.response, self.game.wins(self.search.response, self.pool))
-
-
-def double_oracle(
-    game: SymmetricGame, deadline: Deadline, pool: Ints, most_relaxations: int = MOST_RELAXATIONS
-) -> Iterator[Oracle]:
-    """Run the double oracle from a pool of matrices (n, R); yield the pool after each round.
-
-    If branch and bound closed the last search, the equilibrium of the pool is one of the game.
-    """
-    oracle = Oracle(game, pool, most_relaxations)
-    for _ in rounds(oracle, deadline):
-        yield oracle
 
 
 def minimal_support(oracle: PoolGame) -> Floats:
@@ -180,10 +171,10 @@ def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equi
     Then look for a simpler equilibrium: one of the components alone, or else a mixture from which
     no component can be dropped. If that is proved anew, it replaces the mixture.
     """
-    steps = list(double_oracle(game, deadline, game.initial_pool))
-    if not steps or steps[-1].search.status != Status.CLOSED:
+    oracle = Oracle(game, game.initial_pool)
+    num_rounds = len(list(rounds(oracle, deadline)))
+    if oracle.search.status != Status.CLOSED:
         return None
-    oracle = steps[-1]
     weights = oracle.weights
     bound = oracle.search.bound
     pure_weights = np.eye(len(oracle.pool))
@@ -207,7 +198,7 @@ def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equi
         strategies=(strategy, strategy),
         is_proved=False,  # the caller decides it, who knows how far the passes round
         method="double oracle",
-        effort={"iterations": len(steps), "components": [len(tables)] * 2},
+        effort={"iterations": num_rounds, "components": [len(tables)] * 2},
         seconds=deadline.spent,
     )
 
