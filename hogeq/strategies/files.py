@@ -33,6 +33,7 @@ import stat
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 from typing import IO, TYPE_CHECKING, Any, Final, TypedDict
 
 import numpy as np
@@ -79,6 +80,9 @@ LIST_BYTES_PER_CELL: Final = 32
 """Largest ``.py``, per cell, that may be a list alone: to see that takes a second."""
 
 _MOST_UNRUN_BYTES: Final = 2**16  # so many more, for code around the list
+
+# Python up to 3.11.7 counts the depth of syntax trees once for all threads: two at once may fail.
+_ONE_PARSER: Final = Lock()
 
 _TEXT_TABLE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{(]?[\s\d\[{(\"'+-]")
 """How text begins that is a table, whatever the name of its file."""
@@ -242,7 +246,7 @@ def read_form(path: Path, data: bytes, goal: int, max_dice: int, least: int = 0)
     # Every pickle of protocol 2 and later begins with the byte 0x80.
     if suffix in PICKLES or (suffix != ".py" and data[:1] == b"\x80"):
         raise _pickle_refused(path)
-    with refusals_of(printable(path), StrategyError):
+    with refusals_of(printable(path), StrategyError), _ONE_PARSER:
         table = _read_data(suffix, data, goal, max_dice, least)
         return None if table is None else without_goal(table, goal)
 
@@ -357,7 +361,7 @@ def read_arrays(
         The seat that the strategy plays alone, 0 or 1.
     """
     data = read_bytes(path)
-    with refusals_of(printable(path), StrategyError):
+    with refusals_of(printable(path), StrategyError), _ONE_PARSER:
         arrays = _arrays_in(data, {*shapes, "weights", "seat", *MADE_FOR})
         _require_same_rows(arrays, rows.rows_sha256 or b"", rows.name)
         weights = arrays.pop("weights", None)

@@ -1,7 +1,10 @@
 """The forms in which people keep tables: each is read exactly, or refused with what it is."""
 
+import gc
 import json
+import time
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -186,3 +189,22 @@ def test_hostile_text_is_refused_at_once(tmp_path: Path, text: str) -> None:
         (tmp_path / name).write_text(text)
         with pytest.raises(StrategyError):
             read_strategy(tmp_path / name, GOAL, DICE)
+
+
+def test_tables_in_code_are_read_by_several_threads_at_once(tmp_path: Path) -> None:
+    """Syntax trees are made one after another: Python 3.11.7 raises `SystemError` otherwise."""
+    source = f"PLAYER_NAME = 'a'\nTABLE = {[[1] * 100] * 100}".encode()
+
+    def read_often(_: int) -> list[bool]:
+        forms = [read_form(tmp_path / "table.py", source, 100, 10) for _ in range(10)]
+        return [form is not None for form in forms]
+
+    def give_way(*_: object) -> None:
+        time.sleep(0)  # collections happen in the middle of a tree: another thread begins its own
+
+    gc.callbacks.append(give_way)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            assert all(is_read for reads in threads.map(read_often, range(4)) for is_read in reads)
+    finally:
+        gc.callbacks.remove(give_way)
