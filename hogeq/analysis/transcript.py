@@ -16,7 +16,7 @@ from hogeq.analysis.turns import Situation, Turn, advance
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.support.files import json_entries, read_whole
 from hogeq.support.messages import (
-    BadInputError,
+    HogeqError,
     is_title,
     one_line,
     printable,
@@ -39,7 +39,7 @@ _Kind = TypeVar("_Kind")
 _Pair = Annotated[list[int], Field(min_length=2, max_length=2, description=_PAIR)]
 
 
-class TranscriptError(BadInputError):
+class TranscriptError(HogeqError):
     """A transcript that cannot be read, or does not follow from its rules."""
 
 

@@ -30,7 +30,7 @@ from hogeq.cli.options import (
 )
 from hogeq.cli.shell import Result, show, warn
 from hogeq.support.files import redirected
-from hogeq.support.messages import DIGITS, BadInputError, digits, one_line
+from hogeq.support.messages import DIGITS, HogeqError, digits, one_line
 from hogeq.support.plugins import load_plugin
 
 STRATEGIES = ("strategy", "a", "b", "table", "against", "opponent", "engine", "strategies")
@@ -101,7 +101,7 @@ class Command(TyperCommand):
                 line = "--rules: no option here; allowed: the name alone, hogeq rules fa25"
             else:
                 raise
-            raise BadInputError(line) from error
+            raise HogeqError(line) from error
 
     def invoke(self, ctx: Any) -> Any:
         """Call the function, and print its result.
@@ -130,7 +130,7 @@ class Command(TyperCommand):
                     raise typer.Exit(result.status)
 
     def require_use(self, ctx: Any) -> None:
-        """Raise `BadInputError` for an option whose condition of use does not hold in this call."""
+        """Raise `HogeqError` for an option whose condition of use does not hold in this call."""
         options_given = {  # without defaults
             parameter.opts[0]: ctx.params[name]
             for name, parameter in self.parameter_of.items()
@@ -152,7 +152,7 @@ class Command(TyperCommand):
                 allowed = f"allowed only {when.words}"
                 if when is OF_HOG:
                     allowed += f"; {one_line(tree)} takes {', '.join(self._options_of_trees())}"
-                raise BadInputError(f"{option}: {allowed}")
+                raise HogeqError(f"{option}: {allowed}")
 
     def _options_of_trees(self) -> list[str]:
         """List the options that apply to games other than Hog, without those that name a game."""
@@ -164,7 +164,7 @@ class Command(TyperCommand):
         return [name for name in names if name.startswith("--") and name not in left_out]
 
     def check_files(self, files: Mapping[str, Path], values: Mapping[str, Any]) -> None:
-        """Raise `BadInputError` if a file to write has a wrong suffix or cannot be written.
+        """Raise `HogeqError` if a file to write has a wrong suffix or cannot be written.
 
         `files` has the path of each output that is given, `values` the values of all parameters.
         """
@@ -179,12 +179,12 @@ class Command(TyperCommand):
                     replace=not output.is_kept or values["overwrite"],
                     option=self.parameter_of[name].opts[0],
                 )
-        except BadInputError:
+        except HogeqError:
             self.require_names(values)  # an error about a misspelt name comes before this one
             raise
 
     def require_names(self, values: Mapping[str, Any]) -> None:
-        """Raise `BadInputError` if a parameter names an unknown game or strategy.
+        """Raise `HogeqError` if a parameter names an unknown game or strategy.
 
         `values` has the values of all parameters. Nothing is built.
         """

@@ -12,7 +12,7 @@ from typing import Any
 import hogeq
 from hogeq.cli.options import HOG_ALONE
 from hogeq.cli.shell import refusing, warn
-from hogeq.support.messages import BadInputError, one_line, printable, shown
+from hogeq.support.messages import HogeqError, one_line, printable, shown
 from hogeq.support.teams import teams_text, title_of
 
 DEFAULT = "fa25"
@@ -44,7 +44,7 @@ class Chosen:
     ) -> None:
         for option, name in (("--rules", rules), ("--game", game)):
             if name is not None and not name.strip():
-                raise BadInputError(
+                raise HogeqError(
                     f"{option}: the name is empty; allowed: an edition's name, a YAML file of rule "
                     "parts, or a run"
                 )
@@ -111,7 +111,7 @@ class Chosen:
         self.is_hog = not (game or self.is_any) or name.is_hog
         if not self.is_hog:
             if self.hog_alone:
-                raise BadInputError(f"{spec}: allowed: games of Hog ({self.hog_alone})")
+                raise HogeqError(f"{spec}: allowed: games of Hog ({self.hog_alone})")
             return self.rules
         self._rules = name.rules(self.trust)
         if not own_goals:
@@ -149,7 +149,7 @@ class Chosen:
             self.scores = self.start(start)
             for option, score, goal in zip(POSITION, at or (), self.rules.goals, strict=False):
                 if not 0 <= score < goal:
-                    raise BadInputError(f"{option}: {score}; allowed: 0 to {goal - 1}")
+                    raise HogeqError(f"{option}: {score}; allowed: 0 to {goal - 1}")
         self.require_names(names)
         if self.is_hog:
             self._build_hog()
@@ -165,13 +165,13 @@ class Chosen:
         return self.hog_game
 
     def require_names(self, strategies: Sequence[str]) -> None:
-        """Raise `BadInputError` for an unknown strategy, or an unknown game other than Hog."""
+        """Raise `HogeqError` for an unknown strategy, or an unknown game other than Hog."""
         for name in strategies:
             if self.is_hog:
                 game = hogeq.GameName(name).config.get("game")
                 if game:
                     line = f"{name}: plays {one_line(game)}; allowed with --rules: runs of Hog"
-                    raise BadInputError(line)
+                    raise HogeqError(line)
             is_pattern = bool(set("*?[") & set(name))
             if not (self.is_hog and is_pattern):  # the files of a pattern are not looked into
                 hogeq.Game.require_strategy(name, hog=self.is_hog)
@@ -223,7 +223,7 @@ class Chosen:
         match = re.fullmatch(r"([0-9]{1,4}):([0-9]{1,4})", given or "0:0")
         lower_goal = min(self.rules.goals)  # either player may be the one who moves first
         if match is None or max(int(match[1]), int(match[2])) >= lower_goal:
-            raise BadInputError(
+            raise HogeqError(
                 f"--start: got {given}; allowed: FIRST:OTHER, scores from 0 to "
                 f"{lower_goal - 1}, 10:0 say"
             )
@@ -233,7 +233,7 @@ class Chosen:
 def _run_among(strategies: Iterable[str | None], trust: bool) -> str | None:
     """Give the run among strategies, which names the game of a call; None if there is none.
 
-    Runs of two different games raise `BadInputError`, since either game could be meant.
+    Runs of two different games raise `HogeqError`, since either game could be meant.
     """
     run_of: dict[object, str] = {}  # by rules of Hog, or by name and settings of another game
     for name in strategies:
@@ -246,7 +246,7 @@ def _run_among(strategies: Iterable[str | None], trust: bool) -> str | None:
         has_other_games = any(isinstance(key, tuple) for key in run_of)
         noun, option = ("games", "--game") if has_other_games else ("rules", "--rules")
         names = " and ".join(list(run_of.values())[:2])
-        raise BadInputError(f"{names}: runs of different {noun}; {option} chooses")
+        raise HogeqError(f"{names}: runs of different {noun}; {option} chooses")
     return next(iter(run_of.values()), None)
 
 
@@ -262,7 +262,7 @@ def default_rules(*, warns: bool = True) -> str:
 
 
 def check_numba() -> None:
-    """Raise `BadInputError` if environment variables disable numba, or if it cannot read them."""
+    """Raise `HogeqError` if environment variables disable numba, or if it cannot read them."""
     if not any(name.startswith("NUMBA_") for name in os.environ.keys() - {"NUMBA_CACHE_DIR"}):
         return  # numba takes long to import, and some commands do without
     try:
@@ -274,10 +274,10 @@ def check_numba() -> None:
 
             import numba  # isort: skip
     except (RuntimeWarning, ValueError) as error:
-        raise BadInputError(f"numba: {str(error).partition(chr(10))[0]}") from error
+        raise HogeqError(f"numba: {str(error).partition(chr(10))[0]}") from error
     settings: Any = numba.config
     if settings.DISABLE_JIT:
-        raise BadInputError("NUMBA_DISABLE_JIT: allowed: 0, since hogeq runs compiled code only")
+        raise HogeqError("NUMBA_DISABLE_JIT: allowed: 0, since hogeq runs compiled code only")
 
 
 def check_output(
@@ -288,7 +288,7 @@ def check_output(
     replace: bool = True,
     option: str = "--out",
 ) -> None:
-    """Raise `BadInputError` if a command cannot or must not write a file.
+    """Raise `HogeqError` if a command cannot or must not write a file.
 
     The name must end with one of the suffixes. A file that the command `reads` is not overwritten,
     and without `replace` no existing file is. `option` names the file in the message.
@@ -298,7 +298,7 @@ def check_output(
     endings = {"".join(path.suffixes[-number:]).lower() for number in (1, 2)}  # .gz and .json.gz
     if endings.isdisjoint(suffixes):
         allowed = f"names ending in {', '.join(suffixes)}"
-        raise BadInputError(f"{path}: cannot be written; allowed: {allowed}")
+        raise HogeqError(f"{path}: cannot be written; allowed: {allowed}")
     problem = ""
     if path.is_dir():
         problem = "it is a folder"
@@ -309,8 +309,8 @@ def check_output(
     elif path.exists() and any(path.samefile(file) for file in reads if os.path.exists(file)):  # noqa: PTH110
         problem = f"it is read as well; {option} FILE leaves it alone"
     if problem:
-        raise BadInputError(f"{path}: cannot be written: {problem}")
+        raise HogeqError(f"{path}: cannot be written: {problem}")
     if path.exists() and not replace:
-        raise BadInputError(
+        raise HogeqError(
             f"{path}: exists already; --overwrite replaces it, {option} FILE leaves it alone"
         )

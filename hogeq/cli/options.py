@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 
 import hogeq
-from hogeq.support.messages import BadInputError, unreadable
+from hogeq.support.messages import HogeqError, unreadable
 from hogeq.support.parameters import MOST_JOBS
 
 MEMORY = "Memory of the player to move"
@@ -43,7 +43,7 @@ def readable(paths: Any) -> Any:
         try:
             path.stat()
         except (OSError, ValueError) as error:
-            raise BadInputError(unreadable(path, error)) from error
+            raise HogeqError(unreadable(path, error)) from error
     return paths
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from hogeq.support.files import json_text
-from hogeq.support.messages import BadInputError, Table, lines_of, one_line
+from hogeq.support.messages import HogeqError, Table, lines_of, one_line
 from hogeq.support.progress import show_progress
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def warn(message: object, status: int = 0) -> int:
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """Turn errors of values, types and files in the block into `BadInputError`.
+    """Turn errors of values, types and files in the block into `HogeqError`.
 
     This is only for code that checks or uses input of the user. Such an error in the middle of a
     computation is a failure of hogeq's own. A `HogeqError`, or an error that names a file, needs no
@@ -82,13 +82,13 @@ def refusing() -> Iterator[None]:
     """
     try:
         yield
-    except BadInputError:
+    except HogeqError:
         raise
     except (ValueError, TypeError) as error:
-        raise BadInputError(str(error)) from error
+        raise HogeqError(str(error)) from error
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        raise BadInputError(f"{where}{error.strerror or error}") from error
+        raise HogeqError(f"{where}{error.strerror or error}") from error
 
 
 @contextmanager
@@ -105,4 +105,4 @@ def computing(on: str | None = None, jobs: int | None = None) -> Iterator["Worke
             yield chosen_workers
     except ExecutorError as error:
         prefix = "--" if str(error).startswith("on: ") else ""  # the option, not a parameter
-        raise BadInputError(f"{prefix}{error}") from error
+        raise HogeqError(f"{prefix}{error}") from error

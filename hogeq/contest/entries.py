@@ -12,7 +12,7 @@ from hogeq import Strategy, StrategyError
 from hogeq.contest.folders import is_builtin
 from hogeq.contest.judging import Judged
 from hogeq.support.kinds import NEEDS_TRUST
-from hogeq.support.messages import BadInputError, counted, printable, refusal, refusals_of
+from hogeq.support.messages import HogeqError, counted, printable, refusal, refusals_of
 from hogeq.support.text import csv_rows
 from hogeq.support.yaml import read_text
 
@@ -59,11 +59,11 @@ class Entries(NamedTuple):
         if self.refused and not skip_bad:
             reasons = "; ".join(self.left_out)
             skip = "; --skip-bad leaves out what cannot be read" if total > 2 else ""
-            raise BadInputError(f"{reasons}{skip}")
+            raise HogeqError(f"{reasons}{skip}")
         if len(self.entries) < 2:
             valid = f"{len(self.entries)} of {total} entries {'is' if total == 1 else 'are'} valid"
             allowed = "allowed: 2 or more, and a file counts once"
-            raise BadInputError("; ".join([f"tournament: {valid}", allowed, *self.left_out]))
+            raise HogeqError("; ".join([f"tournament: {valid}", allowed, *self.left_out]))
 
     @property
     def left_out(self) -> list[str]:

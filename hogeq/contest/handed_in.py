@@ -22,7 +22,7 @@ from typing import IO, Final, NamedTuple
 from hogeq import StrategyError
 from hogeq.contest.folders import DEEPEST, MOST_FILES, files_within, in_order, listed
 from hogeq.support.files import read_whole
-from hogeq.support.messages import BadInputError, HogeqError, one_line, printable, refusals_of
+from hogeq.support.messages import HogeqError, one_line, printable, refusals_of
 from hogeq.support.text import text_of
 from hogeq.support.yaml import parse_yaml
 
@@ -60,7 +60,7 @@ def is_zip(path: Path) -> bool:
 
 
 def submissions_in(source: Path) -> list[Submission]:
-    """List the submissions of a zip or a folder in natural order; `BadInputError` if it is none.
+    """List the submissions of a zip or a folder in natural order; `HogeqError` if it is none.
 
     1. List the files. If all lie in one folder, as in a zip of it, their paths begin below that.
     2. Read from the metadata of Gradescope, if there are any, who handed in what.
@@ -68,7 +68,7 @@ def submissions_in(source: Path) -> list[Submission]:
     """
     where = printable(source)
     if not (source.is_dir() or is_zip(source)):
-        raise BadInputError(f"{where}: is neither a folder nor a zip")
+        raise HogeqError(f"{where}: is neither a folder nor a zip")
     try:
         listing = _list_folder(source) if source.is_dir() else _list_zip(source)
         members = [file for file in listing if not file.path.parts[0].startswith(_HIDDEN)]
@@ -83,10 +83,10 @@ def submissions_in(source: Path) -> list[Submission]:
                 with refusals_of(f"{where}: {METADATA}"):
                     text = text_of(data)
                 submitters = _read_submitters(f"{text}\n", f"{where}: {METADATA}")
-    except BadInputError:
+    except HogeqError:
         raise
     except _BROKEN as error:
-        raise BadInputError(f"{where}: cannot be read: {_reason(error)}") from error
+        raise HogeqError(f"{where}: cannot be read: {_reason(error)}") from error
     submissions: dict[str, Submission] = {}
     for member in members:
         name, *parts_inside = member.path.parts
@@ -178,7 +178,7 @@ def unpack(submission: Submission, folder: Path, total: int) -> tuple[int, str]:
     """Write the files of a submission into a new folder; files of a zip among them, too.
 
     Returns the bytes of its files, and why it is not valid, or an empty text. `total` are the bytes
-    of all submissions before it; `BadInputError` if all together are too many.
+    of all submissions before it; `HogeqError` if all together are too many.
     """
     num_bytes = 0
     queue = list(submission.members)  # to which the files of a zip among them are added
@@ -203,5 +203,5 @@ def unpack(submission: Submission, folder: Path, total: int) -> tuple[int, str]:
     except _BROKEN as error:
         return num_bytes, f"cannot be unpacked: {_reason(error)}"
     if num_bytes + total > MOST_TOTAL:
-        raise BadInputError(f"submissions: hold more than {MOST_TOTAL:,} bytes")
+        raise HogeqError(f"submissions: hold more than {MOST_TOTAL:,} bytes")
     return num_bytes, ""

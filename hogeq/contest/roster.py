@@ -18,7 +18,7 @@ from hogeq.contest.folders import Entrant, entrants
 from hogeq.contest.handed_in import Submission, submissions_in, unpack
 from hogeq.contest.staff import Contest
 from hogeq.support.files import csv_text
-from hogeq.support.messages import BadInputError, counted, printable, refusal, refusals_of
+from hogeq.support.messages import HogeqError, counted, printable, refusal, refusals_of
 from hogeq.support.text import csv_rows
 from hogeq.support.yaml import read_text
 
@@ -60,7 +60,7 @@ def rule_of(text: str) -> list[Term]:
         match = _TERM.fullmatch(part)
         if match is None:
             allowed = "valid = 1; rank 10 = 2; always_roll:6 55 % = 1, say"
-            raise BadInputError(refusal("points", part, allowed))
+            raise HogeqError(refusal("points", part, allowed))
         limit = float(match[4]) / 100 if match[4] else float(match[2] or "inf")
         terms.append(Term(match[3] or "", limit, float(match[5])))
     return terms
@@ -86,7 +86,7 @@ class Roster:
     """Students by account, number and name; their groups, and the settings of the contest."""
 
     def __init__(self, path: Path) -> None:
-        """Read a roster; `BadInputError` if it is none, or two students share an account."""
+        """Read a roster; `HogeqError` if it is none, or two students share an account."""
         self._path = printable(path)
         lines = read_text(path).split("\n")
         num_lines = len(lines)
@@ -102,7 +102,7 @@ class Roster:
             if present:
                 columns[kind] = header.index(present[0])
         if columns.keys().isdisjoint({"account", "sid", "id", "name"}):
-            raise BadInputError(refusal(self._path, header, "columns account, name, group"))
+            raise HogeqError(refusal(self._path, header, "columns account, name, group"))
         self.people: list[dict[str, str]] = []  # cells of each student, by keys of `COLUMNS`
         self._by_word: dict[str, int | None] = {}  # index of a student; None if two have the word
         for row in rows[1:]:
@@ -118,14 +118,12 @@ class Roster:
     def _add(self, person: dict[str, str]) -> None:
         """Add a student; a name that two have means neither.
 
-        An account or a number that two have raises `BadInputError`.
+        An account or a number that two have raises `HogeqError`.
         """
         for word in dict.fromkeys(_identifying_words(person)):
             if word in self._by_word and not word.startswith("name "):
                 allowed = "each account and number once"
-                raise BadInputError(
-                    f"{self._path}: {printable(word)} comes twice; allowed: {allowed}"
-                )
+                raise HogeqError(f"{self._path}: {printable(word)} comes twice; allowed: {allowed}")
             self._by_word[word] = None if word in self._by_word else len(self.people)
         self.people.append(person)
 
@@ -150,7 +148,7 @@ def _take_settings(lines: list[str], where: str) -> dict[str, str]:
     while lines and lines[0].startswith("#"):
         key, _, value = (part.strip() for part in lines.pop(0)[1:].partition(":"))
         if key not in SETTINGS:
-            raise BadInputError(refusal(where, key, ", ".join(SETTINGS), SETTINGS))
+            raise HogeqError(refusal(where, key, ", ".join(SETTINGS), SETTINGS))
         settings[key] = value
     return settings
 

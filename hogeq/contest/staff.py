@@ -25,7 +25,7 @@ from hogeq.contest.folders import Entrant
 from hogeq.support.aliases import Floats
 from hogeq.support.files import TEMPORARY, json_text, read_whole, write_whole
 from hogeq.support.kinds import MAX_BYTES
-from hogeq.support.messages import BadInputError
+from hogeq.support.messages import HogeqError
 from hogeq.support.parameters import plain
 from hogeq.support.plugins import loaded
 from hogeq.support.progress import phase
@@ -216,19 +216,19 @@ def _may_be_kept(submission: Submission) -> bool:
 def check_out(out: Path, folder: Path) -> None:
     """Refuse a folder that no contest can be written to, before anything is computed."""
     if (out / CACHE).exists() and (out / "entrants").exists():
-        raise BadInputError(
+        raise HogeqError(
             f"{out}: is of an earlier hogeq, private pages beside the public one; allowed: a new "
             f"folder, or an earlier one with {PUBLIC} and {STAFF}"
         )
     is_contest = (out / STAFF / CACHE).exists()
     has_other_files = out.is_dir() and not is_contest and _holds_files(out)
     if has_other_files or out.resolve() == folder.resolve():
-        raise BadInputError(f"{out}: has other files; allowed: a new folder, or an earlier one")
+        raise HogeqError(f"{out}: has other files; allowed: a new folder, or an earlier one")
     nearest_existing = next(
         path for path in (out, *out.absolute().parents) if os.path.lexists(path)
     )
     if not (nearest_existing.is_dir() and os.access(nearest_existing, os.W_OK)):
-        raise BadInputError(f"{out}: cannot be made; allowed: a folder that can be written to")
+        raise HogeqError(f"{out}: cannot be made; allowed: a folder that can be written to")
 
 
 def _holds_files(out: Path) -> bool:

@@ -32,7 +32,7 @@ from hogeq.strategies.conversion import StrategyLike, strategy_of, table_of
 from hogeq.strategies.strategy import Strategy
 from hogeq.support import html
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import BadInputError, HogeqError, Table, loss, one_line, percent
+from hogeq.support.messages import HogeqError, Table, loss, one_line, percent
 
 Rolls = NDArray[np.int8]
 
@@ -161,7 +161,7 @@ def best_first(values: ArrayLike) -> list[int]:
 MemorySource = Literal["given", "start", "belief"]
 
 
-class UnreachedError(BadInputError):
+class UnreachedError(HogeqError):
     """Play never comes to the position that was asked for.
 
     Examples

@@ -22,7 +22,7 @@ from hogeq.strategies.conversion import StrategyLike
 from hogeq.strategies.infosets import NamedRows
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import BadInputError, nearest, refusal
+from hogeq.support.messages import HogeqError, nearest, refusal
 from hogeq.support.teams import Teams
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ INSTEAD = {"win_rate": "; game.value gives payoffs here"}
 """What to ask in place of an attribute that games of another kind have."""
 
 
-class OtherGameError(AttributeError, BadInputError):
+class OtherGameError(AttributeError, HogeqError):
     """Refusal of an attribute that games of another kind have."""
 
 
@@ -139,7 +139,7 @@ class Game:
             loaded = find_game(given, forget, trust, teams)
         if not isinstance(self, _kind_of(loaded)):
             (allowed,) = (plural for plural, kind in _kinds().items() if isinstance(self, kind))
-            raise BadInputError(refusal("game", loaded.name, allowed))
+            raise HogeqError(refusal("game", loaded.name, allowed))
         return loaded
 
     def __getattr__(self, name: str) -> Any:

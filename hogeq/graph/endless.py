@@ -7,12 +7,12 @@ import numpy as np
 
 from hogeq.graph.graph import NATURE, Graph
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import BadInputError
+from hogeq.support.messages import HogeqError
 
 State = tuple[int, int]  # position and memory
 
 
-class EndlessError(BadInputError):
+class EndlessError(HogeqError):
     """Two strategies between which a game may never end.
 
     Examples

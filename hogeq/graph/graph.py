@@ -18,7 +18,7 @@ from hogeq.graph.levels import spans
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.archives import open_archive, read_member
 from hogeq.support.files import opened, write_arrays
-from hogeq.support.messages import BadInputError, printable, refusal, shown, unreadable
+from hogeq.support.messages import HogeqError, printable, refusal, shown, unreadable
 
 NATURE: Final = 2  # who moves where all probabilities are fixed
 ROW_SUM: Final = 1e-9  # by which probabilities may miss a sum of 1
@@ -28,7 +28,7 @@ MOST_BYTES: Final = 2**31  # of a file, and of its arrays
 Indices = NDArray[np.int32]
 
 
-class GraphError(BadInputError):
+class GraphError(HogeqError):
     """Arrays that are no graph, or a file that holds none; one line."""
 
 
@@ -313,7 +313,7 @@ class Graph:
             return cls(**arrays)
         except OSError as error:
             raise GraphError(unreadable(Path(path), error)) from None
-        except BadInputError as error:
+        except HogeqError as error:
             raise GraphError(f"{printable(path)}: {error}") from None
 
 

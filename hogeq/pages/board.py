@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from hogeq import BASELINES, Hog, Strategy, describe, rule_facts
 from hogeq.pages import frame
 from hogeq.support.files import json_text
-from hogeq.support.messages import BadInputError
+from hogeq.support.messages import HogeqError
 from hogeq.support.parameters import plain
 
 MOST_STATES: Final = 8 * 10**6
@@ -61,7 +61,7 @@ def opponents(game: Hog, own_tables: Sequence[tuple[str, Strategy]] = ()) -> dic
     built_in = game.baselines([spec for spec in OPPONENTS if spec not in useless])
     for name, strategy in own_tables:
         if strategy.kind != "matrix":
-            raise BadInputError(
+            raise HogeqError(
                 f"--opponent {name}: is no matrix; allowed: tables of dice to roll, one number "
                 "for each position"
             )
@@ -69,7 +69,7 @@ def opponents(game: Hog, own_tables: Sequence[tuple[str, Strategy]] = ()) -> dic
 
 
 def make(shown: Sequence[Shown]) -> str:
-    """Write the HTML page of some games; `BadInputError` if the data of one is too large."""
+    """Write the HTML page of some games; `HogeqError` if the data of one is too large."""
     packed = []
     for entry in shown:
         data = edition_data(entry.game, entry.title, entry.tables, entry.start)
@@ -77,7 +77,7 @@ def make(shown: Sequence[Shown]) -> str:
         data["book"] = entry.game.reasons()
         text = frame.pack_text(json_text(data, compact=True))
         if len(text) > MOST_BYTES:
-            raise BadInputError(
+            raise HogeqError(
                 f"board: rules {entry.game.rules.name}: {len(text):,} bytes on the page; allowed: "
                 f"{MOST_BYTES:,}: lower goal or max_dice, or give fewer opponents"
             )
@@ -120,7 +120,7 @@ def edition_data(
     """Collect all data of a game that its page has, as plain values for JSON.
 
     `title` is what the page calls the game, `tables` the opponents by name, `start` the scores that
-    games begin with. `BadInputError` if the game is too large for a browser.
+    games begin with. `HogeqError` if the game is too large for a browser.
     """
     check_work(game)
     rules = game.rules
@@ -147,7 +147,7 @@ def edition_data(
 
 
 def check_work(game: Hog) -> None:
-    """Raise `BadInputError` if backward induction in a browser would take too long or much memory.
+    """Raise `HogeqError` if backward induction in a browser would take too long or much memory.
 
     A way is an action with the dice that scores and memory make of it. A mode has the ways of one
     action at all scores, and sums up their outcomes once for each of its lanes: classes of memories
@@ -166,9 +166,9 @@ def check_work(game: Hog) -> None:
 
 
 def _require_at_most(game: Hog, count: int, limit: int, noun: str) -> None:
-    """Raise `BadInputError` if a count of things, named by the noun, exceeds a limit."""
+    """Raise `HogeqError` if a count of things, named by the noun, exceeds a limit."""
     if count > limit:
-        raise BadInputError(
+        raise HogeqError(
             f"rules {game.rules.name}: {count:,} {noun} to go through in a browser; "
             f"allowed: {limit:,}: lower goal or max_dice"
         )

@@ -13,7 +13,7 @@ from hogeq.runs.files import environment, figures_in, finite, metrics_table
 from hogeq.runs.index import Run
 from hogeq.support.aliases import Floats
 from hogeq.support.files import json_text
-from hogeq.support.messages import BadInputError, not_installed
+from hogeq.support.messages import HogeqError, not_installed
 from hogeq.support.parameters import plain
 from hogeq.support.progress import phase
 
@@ -87,7 +87,7 @@ def make(game: Hog, runs: Sequence[Run], strategies: Sequence[Entry]) -> tuple[s
 
     The figures are "counters", value and bound of the best response to each strategy that has a
     budget; "entries", the names of all strategies; and "win_rates", of all against all. Raises
-    `BadInputError` if plotly is not installed, or if the page would be too large.
+    `HogeqError` if plotly is not installed, or if the page would be too large.
     """
     version, script = _plotly()
     explored: dict[str, Explored] = {}
@@ -132,7 +132,7 @@ def make(game: Hog, runs: Sequence[Run], strategies: Sequence[Entry]) -> tuple[s
     )
     size = len(page.encode())
     if size > MOST_BYTES:
-        raise BadInputError(
+        raise HogeqError(
             f"report: the page would have {size / 1e6:.1f} MB; allowed: {MOST_BYTES / 1e6:.0f}: "
             "give fewer runs, or --no-matrices"
         )
@@ -155,7 +155,7 @@ def _plotly() -> tuple[str, str]:
         from plotly.offline import get_plotlyjs
     except ImportError as error:
         missing = not_installed("plotly", "the page", "'hogeq[report]'")
-        raise BadInputError(f"report: {missing}") from error
+        raise HogeqError(f"report: {missing}") from error
     return __version__, get_plotlyjs()
 
 

@@ -20,7 +20,7 @@ from hogeq.rules.rules import (
     points_distribution,
     zero_points,
 )
-from hogeq.support.messages import BadInputError, HogeqError, refusal, shown
+from hogeq.support.messages import HogeqError, refusal, shown
 
 MOST_VALUES: Final = 64  # most values of the memory of a part `Rules.memory`
 MOST_BONUS: Final = 100  # most points that such a part may add to a turn
@@ -455,7 +455,7 @@ def memory_of(rules: Rules, given: Mapping[str, Any], *, at_start: bool) -> Memo
         return None
     turn = given.get("turn", 0)
     if rules.time_trot and given.get("extra") and not turn:
-        raise BadInputError("--extra: turn 0 is no extra turn; allowed: --turn from 1")
+        raise HogeqError("--extra: turn 0 is no extra turn; allowed: --turn from 1")
     own_last = given.get("own_last", 0)
     opponent_last = given.get("opponent_last", 0)
     # A user gives dice or points, whichever the rules record: one number serves as either.
@@ -464,7 +464,7 @@ def memory_of(rules: Rules, given: Mapping[str, Any], *, at_start: bool) -> Memo
     if at_start and rules.feral_hogs == "points":
         for name, last in (("--own-last", own), ("--opponent-last", opponent)):
             if last:
-                raise BadInputError(f"{name}: got {last}; allowed at 0 points against 0: 0")
+                raise HogeqError(f"{name}: got {last}; allowed at 0 points against 0: 0")
     return Memory(
         turn=turn % rules.time_trot_period if rules.time_trot else 0,
         extra=int(given.get("extra", False)),
@@ -481,18 +481,18 @@ def _check_field(rules: Rules, name: str, value: Any) -> None:
     if name not in known:
         fields = zip(known, memory_columns(rules), strict=True)
         allowed = ", ".join(f"{_option(field)} ({meaning})" for field, meaning in fields)
-        raise BadInputError(
+        raise HogeqError(
             f"{option}: rules {rules.name} do not remember that; "
             f"allowed: {allowed or 'no such option, as they remember nothing'}"
         )
     if name == "remembered":
         texts = remembered(rules).texts
         if value not in texts:
-            raise BadInputError(refusal(option, value, ", ".join(texts), texts))
+            raise HogeqError(refusal(option, value, ", ".join(texts), texts))
     elif value < 0:
-        raise BadInputError(f"{option}: {value}; allowed: whole numbers from 0")
+        raise HogeqError(f"{option}: {value}; allowed: whole numbers from 0")
     elif name.endswith("_last") and rules.feral_hogs == "dice" and value > rules.max_dice:
-        raise BadInputError(f"{option}: {value} dice; allowed: 0 to {rules.max_dice}")
+        raise HogeqError(f"{option}: {value} dice; allowed: 0 to {rules.max_dice}")
 
 
 def _option(name: str) -> str:

@@ -10,7 +10,7 @@ from hogeq.rules.edition import ALIASES, EDITIONS, is_semester, rules_from
 from hogeq.rules.rules import Rules
 from hogeq.rules.tables import SHAPES
 from hogeq.support.kinds import ARCHIVE, CODE, EFG, TEXT, YAML, kind_of
-from hogeq.support.messages import BadInputError, one_line, printable, refusal, shown
+from hogeq.support.messages import HogeqError, one_line, printable, refusal, shown
 from hogeq.support.plugins import load_named
 from hogeq.support.yaml import ConfigError, parse_yaml, read_text
 
@@ -109,7 +109,7 @@ class GameName:
         """
         if manifest_game(Path(self.text)).get("tree_sha256") not in (None, digest):
             changed = f"{self.config.get('game')} has changed since this run"
-            raise BadInputError(f"{printable(self.text)}: {changed}")
+            raise HogeqError(f"{printable(self.text)}: {changed}")
 
     @staticmethod
     def with_tables(rules: Any, folder: Path, source: str) -> Any:

@@ -40,7 +40,7 @@ from hogeq.runs.files import (
 )
 from hogeq.support import files
 from hogeq.support.archives import open_archive
-from hogeq.support.messages import BadInputError
+from hogeq.support.messages import HogeqError
 from hogeq.support.parameters import plain
 from hogeq.support.plugins import Plugin
 
@@ -301,7 +301,7 @@ def _read_arrays(path: Path, advice: str = "") -> dict[str, NDArray[Any]]:
                 }
         # Such a file may need far more memory than its size, so it is not unpacked.
         reason = "its members are compressed or overlap"
-    except BadInputError as error:
+    except HogeqError as error:
         reason = str(error)
     except Exception:  # noqa: BLE001
         reason = "its members are damaged, or no arrays of numbers"

@@ -18,12 +18,12 @@ from typing import Any, Final
 
 from hogeq import WIN_RATES, Units, __version__
 from hogeq.support.files import read_whole
-from hogeq.support.messages import BadInputError, HogeqError, refusals_of
+from hogeq.support.messages import HogeqError, refusals_of
 from hogeq.support.text import csv_rows, parse_json, text_of
 from hogeq.support.workers import cores
 
 
-class ResultsError(BadInputError):
+class ResultsError(HogeqError):
     """A run directory that cannot be made, read or written; the message is one line."""
 
 

@@ -32,7 +32,7 @@ from hogeq.support.archives import open_archive, read_member
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.files import opened
 from hogeq.support.messages import (
-    BadInputError,
+    HogeqError,
     Table,
     Text,
     pp,
@@ -264,7 +264,7 @@ def _read_pool(path: Path, dtype: npt.DTypeLike, axes: int) -> Matrix | None:
             if pool.file_size > MOST_BYTES:
                 raise StrategyError(f"holds more than the {MOST_BYTES >> 20} MiB allowed")
             return read_member(archive, pool, dtype, axes)
-    except BadInputError as error:
+    except HogeqError as error:
         raise StrategyError(f"{printable(path)}: {error}") from error
     except (OSError, ValueError) as error:
         raise StrategyError(unreadable(path, error)) from error

@@ -13,7 +13,7 @@ from hogeq.strategies.arrays import check_policy
 from hogeq.strategies.conversion import StrategyLike
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Policy
-from hogeq.support.messages import BadInputError, refusal
+from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.plugins import Registry, entering
 
 State = TypeVar("State", bound=NamedTuple)
@@ -28,7 +28,7 @@ class SolverRegistry(Registry[type["Solver[Any]"]]):
         raise UnknownSolverError(refusal("solver", name, allowed, self))
 
 
-class UnknownSolverError(BadInputError, KeyError):
+class UnknownSolverError(HogeqError, KeyError):
     """There is no solver of a name; the message is one line."""
 
     __str__ = ValueError.__str__

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from hogeq.support.aliases import Floats, Matrix, Policy, matrix_type
 from hogeq.support.floats import UNIT_ROUNDOFF
-from hogeq.support.messages import BadInputError, raised, shown
+from hogeq.support.messages import HogeqError, raised, shown
 
 # Rows of a policy may miss 1 by what float64 arithmetic leaves, and by no more: a win rate counts
 # from 1e-6 on.
@@ -33,7 +33,7 @@ Rule: TypeAlias = Callable[[int, int], int]
 """Dice to roll by both scores, the own one first."""
 
 
-class StrategyError(BadInputError):
+class StrategyError(HogeqError):
     """A strategy, or the file or the name that should give one, is not valid.
 
     Examples

@@ -21,8 +21,8 @@ from hogeq.support import html
 from hogeq.support.aliases import Floats
 from hogeq.support.files import json_lines
 from hogeq.support.messages import (
-    BadInputError,
     ExplainedError,
+    HogeqError,
     not_installed,
     percent,
     refusal,
@@ -177,19 +177,19 @@ def _fill_policy(
     titles = [*columns, PROBABILITY]
     if header != titles:
         line_columns = f"line {number}: columns"
-        raise BadInputError(refusal(line_columns, ",".join(header), ",".join(titles)))
+        raise HogeqError(refusal(line_columns, ",".join(header), ",".join(titles)))
     for number, line in lines:
         where = f"line {number}"
         place = places.get(tuple(line[:-1]))
         if place is None:
             allowed = f"{', '.join(columns[:-1])} and {columns[-1]} of this game, and a probability"
-            raise BadInputError(refusal(where, ",".join(line), allowed))
+            raise HogeqError(refusal(where, ",".join(line), allowed))
         if not np.isnan(policy[place]):
-            raise BadInputError(f"{where}: {shown(','.join(line[:-1]))} is there twice")
+            raise HogeqError(f"{where}: {shown(','.join(line[:-1]))} is there twice")
         # What is no number becomes 2, which is refused.
         probability = float(line[-1]) if _PROBABILITY.fullmatch(line[-1]) else 2.0
         if not 0.0 <= probability <= 1.0:
-            raise BadInputError(refusal(f"{where}: {PROBABILITY}", line[-1], "0 to 1"))
+            raise HogeqError(refusal(f"{where}: {PROBABILITY}", line[-1], "0 to 1"))
         policy[place] = probability
 
 

@@ -14,7 +14,7 @@ import numpy.lib.format as npy
 import numpy.typing as npt
 
 from hogeq.support.kinds import require_unpacked
-from hogeq.support.messages import BadInputError, refusal
+from hogeq.support.messages import HogeqError, refusal
 
 HEADER_BYTES: Final = 2**12  # most bytes of an array's header
 COMPRESSED: Final = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}  # as numpy writes archives
@@ -28,7 +28,7 @@ def open_archive(file: IO[bytes]) -> Iterator[zipfile.ZipFile]:
         with zipfile.ZipFile(file) as archive:
             _require_arrays(archive.namelist())
             yield archive
-    except BadInputError:
+    except HogeqError:
         raise
     except (
         EOFError,
@@ -42,14 +42,14 @@ def open_archive(file: IO[bytes]) -> Iterator[zipfile.ZipFile]:
     ) as error:
         is_encrypted = type(error) is RuntimeError
         reason = "a zip that is encrypted" if is_encrypted else "no zip, or one that is not whole"
-        raise BadInputError(f"is not an .npz file: {reason}") from error
+        raise HogeqError(f"is not an .npz file: {reason}") from error
 
 
 def _require_arrays(names: list[str]) -> None:
     """Refuse a zip of other files than arrays."""
     if names and not any(name.endswith(".npy") for name in names):
         allowed = "arrays, as numpy.savez writes them; unpack other files first"
-        raise BadInputError(refusal("", names, allowed))
+        raise HogeqError(refusal("", names, allowed))
 
 
 def npy_header(start: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
@@ -67,26 +67,26 @@ def npy_header(start: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]
             read_header = npy.read_array_header_1_0 if is_first else npy.read_array_header_2_0
             shape, is_fortran, dtype = read_header(file, max_header_size=HEADER_BYTES)
     except Exception as error:  # numpy evaluates a header, which may raise anything
-        raise BadInputError("is not an array in numpy's format") from error
+        raise HogeqError("is not an array in numpy's format") from error
     return shape, is_fortran, dtype, file.tell()
 
 
 def read_member(
     archive: zipfile.ZipFile, member: zipfile.ZipInfo, dtype: npt.DTypeLike, axes: int
 ) -> npt.NDArray[Any]:
-    """Read an array of an archive; `BadInputError` unless it has this type and number of axes."""
+    """Read an array of an archive; `HogeqError` unless it has this type and number of axes."""
     name = member.filename.removesuffix(".npy")
     required_type = np.dtype(dtype)
     if member.compress_type not in COMPRESSED:
-        raise BadInputError(f"{name}: is not compressed as numpy does it")
+        raise HogeqError(f"{name}: is not compressed as numpy does it")
     with archive.open(member) as file:
         shape, _, array_type, header_bytes = npy_header(file.read(HEADER_BYTES))
     if array_type.str != required_type.str or len(shape) != axes:
         has = f"has type {array_type.str} and shape {shape}"
         allowed = f"{required_type.str} and {'one axis' if axes == 1 else f'{axes} axes'}"
-        raise BadInputError(f"{name}: {has}; allowed: {allowed}")
+        raise HogeqError(f"{name}: {has}; allowed: {allowed}")
     num_bytes = member.file_size - header_bytes
     if math.prod(shape) * required_type.itemsize != num_bytes:
-        raise BadInputError(f"{name}: has shape {shape}, but {num_bytes} bytes")
+        raise HogeqError(f"{name}: has shape {shape}, but {num_bytes} bytes")
     with archive.open(member) as file:  # anew: numpy reads the header, too, and the zip's checksum
         return npy.read_array(file, allow_pickle=False)

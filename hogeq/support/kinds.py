@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from hogeq.support.files import opened
-from hogeq.support.messages import BadInputError
+from hogeq.support.messages import HogeqError
 
 EFG: Final = "Gambit's extensive form"
 TEXT: Final = "LiteEFG's text"
@@ -82,7 +82,7 @@ def require_unpacked(data: bytes) -> None:
     """Refuse a content that is compressed; an archive of arrays is allowed."""
     packer = next((name for name, start in _PACKERS.items() if start.match(data)), "")
     if packer:
-        raise BadInputError(f"is compressed by {packer}; allowed: its content, unpack it first")
+        raise HogeqError(f"is compressed by {packer}; allowed: its content, unpack it first")
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:

@@ -84,16 +84,12 @@ class HogeqError(ValueError):
         return where, got, allowed.partition("; nearest: ")[0]
 
 
-class BadInputError(HogeqError):
-    """Input that cannot be used, wherever a command meets it: it ends with the message as it is."""
-
-
 @contextmanager
-def refusals_of(where: str, kind: type[HogeqError] = BadInputError) -> Iterator[None]:
+def refusals_of(where: str, kind: type[HogeqError] = HogeqError) -> Iterator[None]:
     """Put a name, of a file say, before the refusals of a block, and give them one class."""
     try:
         yield
-    except BadInputError as error:
+    except HogeqError as error:
         raise kind(f"{where}: {error}") from error
 
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, TypeAlias, TypeVar, cast, dataclass_tr
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from hogeq.support.messages import BadInputError, missing, refusal, unknown_key
+from hogeq.support.messages import HogeqError, missing, refusal, unknown_key
 
 Kind = TypeVar("Kind")
 
@@ -38,7 +38,7 @@ Seed: TypeAlias = Annotated[int, Field(ge=0, le=MAX_SEED)]
 _STRICT: Final = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
 
-class ParameterError(BadInputError):
+class ParameterError(HogeqError):
     """A parameter that is refused; the message is one line that starts with its name."""
 
 

@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any, Final, NamedTuple, TypeVar
 
 from hogeq.support.files import read_whole
-from hogeq.support.messages import BadInputError, HogeqError, one_line, printable, refusal, shown
+from hogeq.support.messages import HogeqError, one_line, printable, refusal, shown
 
 Registered = TypeVar("Registered", bound=type[Any])
 Entry = TypeVar("Entry")
@@ -84,7 +84,7 @@ DOORS: Final = (
 """All functions by which a plugin registers something."""
 
 
-class PluginError(BadInputError):
+class PluginError(HogeqError):
     """A plugin that cannot be used; the message is one line that starts with its file."""
 
 

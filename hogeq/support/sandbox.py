@@ -38,7 +38,7 @@ from hogeq.support.bubblewrap import (
     sandboxed,
 )
 from hogeq.support.channel import FORM, LONGEST, MOST_NOTES, Cell, EntryOutput
-from hogeq.support.messages import BadInputError, one_line, printable
+from hogeq.support.messages import HogeqError, one_line, printable
 from hogeq.support.progress import tell
 
 _MEMORY: Final = 4 * 2**30  # bytes of address space of a process
@@ -91,7 +91,7 @@ def isolation() -> Isolation:
 def require_isolation() -> None:
     """Refuse to run a folder of others' code where nothing isolates it."""
     if not isolation().bubblewrap:
-        raise BadInputError(
+        raise HogeqError(
             f"code of others: nothing isolates it here ({isolation().reason}); allowed: with "
             "bubblewrap, or with --no-sandbox, by which it runs with all your rights"
         )

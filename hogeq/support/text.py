@@ -9,7 +9,7 @@ from io import StringIO
 from typing import Any, Final
 
 from hogeq.support.kinds import require_unpacked
-from hogeq.support.messages import BadInputError, shown
+from hogeq.support.messages import HogeqError, shown
 
 _QUOTED: Final = 30  # most characters of what a message quotes
 
@@ -33,7 +33,7 @@ _OF_JSON: Final = {
 def text_of(data: bytes) -> str:
     r"""Decode UTF-8, with its mark at the start or without; lines end with ``\n``.
 
-    `BadInputError` says in a line why bytes are no such text.
+    `HogeqError` says in a line why bytes are no such text.
     """
     require_unpacked(data)
     try:
@@ -41,7 +41,7 @@ def text_of(data: bytes) -> str:
     except UnicodeDecodeError as error:
         other = ", it is UTF-16" if data.startswith(_UTF_16) else ""
         place = f"is not UTF-8 text at byte {error.start}{other}"
-        raise BadInputError(f"{place}; allowed: UTF-8") from None
+        raise HogeqError(f"{place}; allowed: UTF-8") from None
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
@@ -60,7 +60,7 @@ def misplaced(text: str, place: int, what: str, allowed: str) -> str:
 
 
 def parse_json(data: bytes | str, *, allow_nan: bool = False) -> Any:
-    """Parse JSON; `BadInputError` says in a line why it is none, or has a key twice, or NaN.
+    """Parse JSON; `HogeqError` says in a line why it is none, or has a key twice, or NaN.
 
     NaN and infinities are allowed with `allow_nan`.
     """
@@ -68,18 +68,18 @@ def parse_json(data: bytes | str, *, allow_nan: bool = False) -> Any:
     try:
         constant = float if allow_nan else _refuse_constant
         return json.loads(text, object_pairs_hook=_make_object, parse_constant=constant)
-    except BadInputError:
+    except HogeqError:
         raise
     except RecursionError as error:
-        raise BadInputError("is not JSON: nested too deeply; allowed: fewer levels") from error
+        raise HogeqError("is not JSON: nested too deeply; allowed: fewer levels") from error
     except json.JSONDecodeError as error:
         matching = (allowed for start, allowed in _OF_JSON.items() if error.msg.startswith(start))
         reason = misplaced(text, error.pos, "is not JSON", next(matching, "JSON"))
-        raise BadInputError(reason) from None
+        raise HogeqError(reason) from None
     except ValueError:  # Python's limit against slow conversions
         most_digits = sys.get_int_max_str_digits()
         reason = f"is not JSON: has a number of more than {most_digits} digits; allowed: fewer"
-        raise BadInputError(reason) from None
+        raise HogeqError(reason) from None
 
 
 def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -87,20 +87,20 @@ def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     entries: dict[str, Any] = {}
     for key, value in pairs:
         if key in entries:
-            raise BadInputError(f"key {shown(key)} stands twice; allowed: once")
+            raise HogeqError(f"key {shown(key)} stands twice; allowed: once")
         entries[key] = value
     return entries
 
 
 def _refuse_constant(name: str) -> float:
     """Refuse NaN or an infinity, which Python's parser of JSON allows."""
-    raise BadInputError(f"is not JSON: got {name}; allowed: finite numbers")
+    raise HogeqError(f"is not JSON: got {name}; allowed: finite numbers")
 
 
 def csv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of a CSV text, each with the number of its first line.
 
-    `BadInputError` says in a line which row is not valid.
+    `HogeqError` says in a line which row is not valid.
     """
     rows = csv.reader(StringIO(text, newline=""), strict=True)
     number = 1
@@ -111,4 +111,4 @@ def csv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
     except csv.Error:
         got = shown(text.split("\n")[number - 1][:_QUOTED])
         allowed = "cells with commas between, at most 131072 characters each, quotes in pairs"
-        raise BadInputError(f"line {number}: got {got}; allowed: {allowed}") from None
+        raise HogeqError(f"line {number}: got {got}; allowed: {allowed}") from None

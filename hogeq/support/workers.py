@@ -27,7 +27,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 import numpy as np  # noqa: F401 - loads the BLAS that a block limits
 from threadpoolctl import threadpool_limits
 
-from hogeq.support.messages import BadInputError, ExplainedError, not_installed, refusal
+from hogeq.support.messages import ExplainedError, HogeqError, not_installed, refusal
 from hogeq.support.parameters import MOST_JOBS, Jobs, check
 from hogeq.support.plugins import loaded, run_with
 
@@ -62,7 +62,7 @@ def memory() -> int:
     return size
 
 
-class ExecutorError(BadInputError):
+class ExecutorError(HogeqError):
     """The workers asked for are not available; the message is one line."""
 
 

@@ -7,11 +7,11 @@ from typing import Any, Final, NoReturn
 import yaml
 
 from hogeq.support.files import read_whole
-from hogeq.support.messages import BadInputError, one_line, refusals_of, shown, unreadable
+from hogeq.support.messages import HogeqError, one_line, refusals_of, shown, unreadable
 from hogeq.support.text import misplaced, text_of
 
 
-class ConfigError(BadInputError):
+class ConfigError(HogeqError):
     """A file of plain values that is refused; the message is one line that names the place."""
 
 

@@ -23,7 +23,7 @@ from hogeq.strategies.strategy import Strategy
 from hogeq.support import html
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
-from hogeq.support.messages import BadInputError, HogeqError, Table, refusal, scientific
+from hogeq.support.messages import HogeqError, Table, refusal, scientific
 from hogeq.support.short_fractions import short_fraction
 from hogeq.trees.exact_numbers import distribution
 from hogeq.trees.positions import Positions
@@ -138,7 +138,7 @@ def analyze(positions: Positions, solved: FullInformation, state: Any) -> Positi
     if position is None or graph.player[position] == NATURE:
         example = positions.states[int(np.argmax(graph.player != NATURE))]
         allowed = f"a state at which a player moves, {example!r} say"
-        raise BadInputError(refusal("state", state, allowed))
+        raise HogeqError(refusal("state", state, allowed))
     player = int(graph.player[position])
     actions = positions.actions[graph.row[position]]
     values: list[float] = []  # of actions, to the player
@@ -313,7 +313,7 @@ def respond_in_positions(
     """
     if budget.exact_seconds:
         allowed = "games that have a tree: a game by its positions has no integer program"
-        raise BadInputError(f"{positions.name}: exact seconds: allowed: {allowed}")
+        raise HogeqError(f"{positions.name}: exact seconds: allowed: {allowed}")
     deadline, search = Deadline(budget.limit), None
     bounding = deadline.share(0.5)
     best = payoffs_in_seats(positions, None, target, bounding)

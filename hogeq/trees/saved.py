@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 from hogeq.support.aliases import Ints
 from hogeq.support.archives import open_archive, read_member
 from hogeq.support.files import opened, write_arrays
-from hogeq.support.messages import BadInputError, HogeqError, one_line, printable, shown, unreadable
+from hogeq.support.messages import HogeqError, one_line, printable, shown, unreadable
 from hogeq.support.progress import phase
 from hogeq.trees import building, flat
 from hogeq.trees.flat import CHANCE, LARGEST, TERMINAL, FlatTree, Indices, MoveNames
@@ -104,7 +104,7 @@ def load_tree_file(path: str | os.PathLike[str]) -> FlatTree:
         with opened(path, MOST_BYTES) as (file, size), open_archive(file) as archive:
             arrays = _arrays(archive, size)
         return _tree(arrays)
-    except BadInputError as error:
+    except HogeqError as error:
         raise HogeqError(f"{printable(path)}: {error}") from None
     except (OSError, ValueError) as error:
         raise HogeqError(unreadable(path, error)) from None
@@ -113,16 +113,16 @@ def load_tree_file(path: str | os.PathLike[str]) -> FlatTree:
 def _arrays(archive: zipfile.ZipFile, size: int) -> Arrays:
     """Read the arrays of a file of `size` bytes, each of its type and with one axis.
 
-    Raises `BadInputError` if their names, or their sizes, are not those of an uncompressed tree.
+    Raises `HogeqError` if their names, or their sizes, are not those of an uncompressed tree.
     """
     members = archive.infolist()
     names = [member.filename.removesuffix(".npy") for member in members]
     if sorted(names) not in (sorted(FIELDS), sorted(TEAMS)):
-        raise BadInputError(
+        raise HogeqError(
             f"holds {shown(names)}; allowed: the arrays of a tree, {one_line(', '.join(FIELDS))}"
         )
     if sum(member.file_size for member in members) > size:
-        raise BadInputError("holds more than its size; allowed: arrays that are not compressed")
+        raise HogeqError("holds more than its size; allowed: arrays that are not compressed")
     building.require_memory(f"has {size:,} bytes", 3 * size)
     arrays = {}
     with phase("reading the tree", size, "bytes") as progress:
@@ -136,16 +136,16 @@ def _arrays(archive: zipfile.ZipFile, size: int) -> Arrays:
 
 
 def _require(name: str, holds: NDArray[np.bool_] | bool, allowed: str) -> None:
-    """Raise `BadInputError`, naming the first index at which a condition on an array is False."""
+    """Raise `HogeqError`, naming the first index at which a condition on an array is False."""
     if not np.all(holds):
         index = f"[{int(np.argmin(holds))}]" if isinstance(holds, np.ndarray) else ""
-        raise BadInputError(f"{name}{index}: allowed: {allowed}")
+        raise HogeqError(f"{name}{index}: allowed: {allowed}")
 
 
 def _tree(arrays: Arrays) -> FlatTree:
     """Check the arrays of a file, each of which may hold anything, and build their tree.
 
-    Raises `BadInputError` with the first fault: an array's name, an index, and what is allowed.
+    Raises `HogeqError` with the first fault: an array's name, an index, and what is allowed.
     """
     num_players, has_states, is_rounded = _about(arrays["about"])
     units, parent, row = arrays["units"], arrays["parent"], arrays["row"]
@@ -241,7 +241,7 @@ def _require_names(seat: NDArray[np.int8], names: Sequence[str], where: str) -> 
     for (player, name), count in counts.items():
         if count > 1:
             what = f"{count} information sets of player {player} are named {shown(name)}"
-            raise BadInputError(f"{where}{what}; allowed: different names")
+            raise HogeqError(f"{where}{what}; allowed: different names")
 
 
 def _members(
@@ -331,7 +331,7 @@ def _texts(text: NDArray[np.uint8], ends: Ints) -> list[str]:
             for first, last in zip(starts.tolist(), ends.tolist(), strict=False)
         ]
     except UnicodeDecodeError as error:
-        raise BadInputError(f"text: {error.reason}; allowed: UTF-8") from None
+        raise HogeqError(f"text: {error.reason}; allowed: UTF-8") from None
 
 
 class _Labels(MoveNames):

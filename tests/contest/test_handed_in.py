@@ -14,7 +14,7 @@ import pytest
 from hogeq.contest import handed_in
 from hogeq.contest.handed_in import submissions_in
 from hogeq.contest.roster import HandedIn, Roster, hand_in, points, rule_of
-from hogeq.support.messages import BadInputError
+from hogeq.support.messages import HogeqError
 from tests.cli.calls import ok, refused
 from tests.contest.hostile import DICE, GOAL, table
 
@@ -298,7 +298,7 @@ def test_a_folder_with_a_link_is_one_students(tmp_path: Path) -> None:
 @pytest.mark.parametrize("limit", ["MOST_TOTAL", "MOST_MEMBERS"])
 def test_all_together_are_bounded(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(handed_in, limit, 3)
-    with pytest.raises(BadInputError, match=r"more than 3 (bytes|files)"):
+    with pytest.raises(HogeqError, match=r"more than 3 (bytes|files)"):
         handed(gradescope(), None)
 
 
@@ -319,14 +319,14 @@ def test_what_never_ends_is_no_zip(kind: str) -> None:
     source = "/dev/zero" if kind == "device" else "class.zip"
     line = refused("tournament", source, "--rules", "small.yaml", "--out", "contest")
     assert "allowed for one folder of submissions, or one zip" in line
-    with pytest.raises(BadInputError, match="is neither a folder nor a zip"):
+    with pytest.raises(HogeqError, match="is neither a folder nor a zip"):
         handed(Path(source), None)
 
 
 def test_metadata_that_is_no_text_is_named() -> None:
     Path("class").mkdir()
     Path("class/submission_metadata.yml").write_bytes("ann:\n".encode("utf-16"))
-    with pytest.raises(BadInputError, match=r"metadata.yml: is not UTF-8 text at byte 0, it"):
+    with pytest.raises(HogeqError, match=r"metadata.yml: is not UTF-8 text at byte 0, it"):
         handed(Path("class"), None)
 
 
@@ -342,9 +342,7 @@ HOSTILE_YAML = {
 @pytest.mark.parametrize("kind", HOSTILE_YAML)
 def test_metadata_are_plain_and_bounded(kind: str) -> None:
     source = gradescope(**{"submission_metadata.yml": HOSTILE_YAML[kind]})
-    with pytest.raises(
-        BadInputError, match=r"^export.zip: submission_metadata.yml: submission_9: "
-    ):
+    with pytest.raises(HogeqError, match=r"^export.zip: submission_metadata.yml: submission_9: "):
         submissions_in(source)
     assert not Path("pwned").exists()
 
@@ -357,7 +355,7 @@ def test_points_are_by_rank_and_by_win_rate() -> None:
     assert points(rule, 9, {"boar:11,6": 0.4999}) == 1
     assert rule_of("") == []
     for text in ("rank = 1", "valid: 1", "boar = 1", "rank 1 = -2", "valid = 1, rank 2 = 1"):
-        with pytest.raises(BadInputError, match=r"points: got .*; allowed: valid = 1; rank 10 = 2"):
+        with pytest.raises(HogeqError, match=r"points: got .*; allowed: valid = 1; rank 10 = 2"):
             rule_of(text)
 
 

@@ -18,7 +18,7 @@ from hogeq.pages import board as board_page
 from hogeq.pages.board import Shown, make
 from hogeq.rules import rules_from
 from hogeq.rules.memory import Memory
-from hogeq.support.messages import BadInputError, percent
+from hogeq.support.messages import HogeqError, percent
 from tests.browsers import wait_until
 from tests.cli.calls import ask, ok, refused
 from tests.pages.boards import OPEN, Played
@@ -285,10 +285,10 @@ def test_long_games_and_long_rolls_are_refused(monkeypatch: pytest.MonkeyPatch) 
     for limit, told in (("MOST_WORK", "outcomes to go through"), ("MOST_STATES", "hidden states")):
         with monkeypatch.context() as patched:
             patched.setattr(board_page, limit, 300)
-            with pytest.raises(BadInputError, match=told):
+            with pytest.raises(HogeqError, match=told):
                 make([Shown(game, "fa22", {})])
     monkeypatch.setattr(board_page, "MOST_BYTES", 100)
-    with pytest.raises(BadInputError, match="bytes on the page; allowed: 100"):
+    with pytest.raises(HogeqError, match="bytes on the page; allowed: 100"):
         make([Shown(game, "fa22", {})])
 
 

@@ -7,7 +7,7 @@ import hogeq
 from hogeq.cli.inputs import Chosen, default_rules
 from hogeq.cli.options import TEXT, Editions, Jobs, Trust, When, argument, option
 from hogeq.cli.shell import Result
-from hogeq.support.messages import BadInputError, Table, Text, counted
+from hogeq.support.messages import HogeqError, Table, Text, counted
 
 
 def rules_(
@@ -30,7 +30,7 @@ def rules_(
     JSON: editions (by name; mean_points: by sides of the dice, of 1 die, 2 dice and so on), parts.
     """
     if dice and name is None:
-        raise BadInputError("--dice: allowed for one game: hogeq rules fa25 --dice")
+        raise HogeqError("--dice: allowed for one game: hogeq rules fa25 --dice")
     from hogeq.cli.listing import describe_rules, list_editions, list_rule_keys, mean_points
 
     chosen = Chosen.hog(name, trust)

@@ -30,7 +30,7 @@ from hogeq.cli.options import (
     readable,
 )
 from hogeq.cli.shell import Result, computing, refusing
-from hogeq.support.messages import BadInputError, Table, Text, at_most, between, counted
+from hogeq.support.messages import HogeqError, Table, Text, at_most, between, counted
 
 
 def attack_(
@@ -179,7 +179,7 @@ def _plot(chosen: Chosen, response: "hogeq.Response", target: "hogeq.Strategy", 
         title = f"counter to {target.name}, {chosen.title}"
         hogeq.figures.counter(dice_changes, gains.gains, gains.reach, plot, title)
     elif search is None:
-        raise BadInputError("--plot: allowed where a search is needed; one pass was enough here")
+        raise HogeqError("--plot: allowed where a search is needed; one pass was enough here")
     else:
         curve = [(sweeps, response.units.value(rate)) for sweeps, rate in search.curve]
         title = f"search for a response to {target.name}, {chosen.title}"
@@ -244,7 +244,7 @@ def certify(
         upper = chosen.load().units.upper
     with refusing(), computing():
         if of is not None and not certificate.is_about(chosen.game.strategy(of)):
-            raise BadInputError(f"{file}: is about another strategy than {of}")
+            raise HogeqError(f"{file}: is about another strategy than {of}")
         proved = chosen.game.check(certificate)
         proved.require_same(certificate, str(file))
     data = {**chosen.facts, "file": file, "bound": proved.bound}

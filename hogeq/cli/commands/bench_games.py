@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import hogeq
 from hogeq.cli.options import RUN, SEARCH, argument, option
 from hogeq.cli.shell import Result, refusing
-from hogeq.support.messages import BadInputError, Table, refusal, scientific
+from hogeq.support.messages import HogeqError, Table, refusal, scientific
 from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def bench_games(
     from hogeq.benchmark.catalogue import Entry, catalogue, seeded
 
     if folder is not None and what != "write":
-        raise BadInputError(f"{what}: got {folder}; allowed: a folder for write; --only chooses")
+        raise HogeqError(f"{what}: got {folder}; allowed: a folder for write; --only chooses")
     entries = {
         name: entry
         for name, entry in (seeded() if seeds else catalogue()).items()
@@ -58,7 +58,7 @@ def bench_games(
     }
     if not entries:
         command = "hogeq bench-games list --seeds" if seeds else "hogeq bench-games list"
-        raise BadInputError(refusal("--only", only, f"parts of names that `{command}` gives"))
+        raise HogeqError(refusal("--only", only, f"parts of names that `{command}` gives"))
     if what == "list":
         listed = [entry[:3] for entry in entries.values()]  # name, family and a line about it
         instances = [dict(zip(Entry._fields, texts, strict=False)) for texts in listed]
@@ -66,16 +66,16 @@ def bench_games(
     if what == "run":
         are_hog = {entry.family == "hog" for entry in entries.values()}
         if kicks is not None and True not in are_hog:
-            raise BadInputError("--kicks: allowed for instances of Hog; --only chose none")
+            raise HogeqError("--kicks: allowed for instances of Hog; --only chose none")
         if seconds is not None and False not in are_hog:
-            raise BadInputError("--seconds: allowed for instances of game trees; --only chose none")
+            raise HogeqError("--seconds: allowed for instances of game trees; --only chose none")
         return _solve_instances(
             list(entries.values()),
             hogeq.Budget.kicks if kicks is None else kicks,
             SECONDS if seconds is None else seconds,
         )
     if folder is None:
-        raise BadInputError("write: no folder; allowed: bench-games write DIR")
+        raise HogeqError("write: no folder; allowed: bench-games write DIR")
     return _write_instances(folder, list(entries.values()))
 
 

@@ -20,7 +20,7 @@ from hogeq.cli.options import (
     option,
 )
 from hogeq.cli.shell import Result, computing, refusing, warn
-from hogeq.support.messages import BadInputError, Table, percent
+from hogeq.support.messages import HogeqError, Table, percent
 
 
 def tablebase(
@@ -58,13 +58,13 @@ def tablebase(
     has_memory = len(game.memories) > 1
     target = None if against is None else game.second.strategy(against)
     if out is not None and has_memory:
-        raise BadInputError(
+        raise HogeqError(
             f"--out: rules {chosen.title} have hidden memory, and the best roll depends on it: "
             "allowed without memory"
         )
     scores = chosen.scores
     if start is not None and against is not None and has_memory:
-        raise BadInputError("--start: allowed with --against for rules without hidden memory")
+        raise HogeqError("--start: allowed with --against for rules without hidden memory")
     own_tablebase = game.tablebase()
     data: dict[str, Any] = {**chosen.facts, "memory_size": len(game.memories)}
     rows: list[tuple[str, object, str]] = []
@@ -241,7 +241,7 @@ def export_game(
     smaller_game = hogeq.Hog(rules)
     sizes = smaller_game.tree_sizes()
     if not sizes.exact:
-        raise BadInputError(
+        raise HogeqError(
             f"the tree has more than {sizes.most:,} nodes, the most allowed: "
             "lower --goal or --max-dice"
         )

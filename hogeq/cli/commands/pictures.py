@@ -29,7 +29,7 @@ from hogeq.cli.options import (
 )
 from hogeq.cli.shell import Result, computing, refusing, warn
 from hogeq.support.files import write_whole
-from hogeq.support.messages import BadInputError, Table, Text, counted, one_line, printable
+from hogeq.support.messages import HogeqError, Table, Text, counted, one_line, printable
 
 if TYPE_CHECKING:
     from hogeq.runs.index import Run
@@ -190,7 +190,7 @@ def report(
 
         if effort_options or not matrices:
             option = f"--{next(iter(effort_options), 'no-matrices').replace('_', '-')}"
-            raise BadInputError(f"{option}: allowed only for Hog; other games' runs have figures")
+            raise HogeqError(f"{option}: allowed only for Hog; other games' runs have figures")
         facts = {"game": config.game, **config.how}
         rivals = {name: game.strategy(name) for name in against or ()}
         content, figures_on_page = tree_report.make(loaded, rivals)
@@ -228,7 +228,7 @@ def _load_runs(runs: Sequence[Path], trust: bool) -> "list[Run]":
     left_out = [printable(run) for run in distinct_runs if run.is_file()]
     if not folders:
         allowed = "allowed: directories of finished runs, results/cfr say"
-        raise BadInputError(f"{left_out[0]}: is a file; {allowed}")
+        raise HogeqError(f"{left_out[0]}: is a file; {allowed}")
     loaded = load_runs(folders, trust)
     if left_out:  # the pattern RESULTS/* matches the table and the picture of a sweep, too
         warn(f"left out, files and no runs: {one_line(', '.join(left_out))}")

@@ -16,7 +16,7 @@ from hogeq.cli.options import (
     option,
 )
 from hogeq.cli.shell import Result
-from hogeq.support.messages import BadInputError, Text
+from hogeq.support.messages import HogeqError, Text
 
 DEFAULT_PAST = "ignore_memory"  # strategy whose play leads to a position, if S is optimal play
 
@@ -111,7 +111,7 @@ def _analyze_position(
         try:
             return game.analyze(*scores, table, memory), None
         except hogeq.UnreachedError as error:
-            raise BadInputError(f"strategy {strategy}: {error}") from error
+            raise HogeqError(f"strategy {strategy}: {error}") from error
     size = game.rules.size
     num_actions = game.rules.num_actions
     random_policy = np.full((size, size, num_actions), 1.0 / num_actions)
@@ -120,7 +120,7 @@ def _analyze_position(
             return game.analyze(*scores, past=past), name
         except hogeq.UnreachedError:
             continue
-    raise BadInputError(
+    raise HogeqError(
         f"--score {scores[0]} --opponent {scores[1]}: no play comes there; allowed: other scores, "
         "or what the memory is"
     )
@@ -147,15 +147,15 @@ def beliefs(
     other_strategy = own_strategy if against is None else game.strategy(against)
     has_mixture = "mixture" in {own_strategy.kind, other_strategy.kind}
     if has_mixture and plot is not None:
-        raise BadInputError("--plot: allowed for matrices and policies, not for a mixture")
+        raise HogeqError("--plot: allowed for matrices and policies, not for a mixture")
     if not has_mixture and len(game.memories) == 1:
-        raise BadInputError(
+        raise HogeqError(
             f"beliefs: rules {chosen.title} have no hidden memory; allowed: rules with hidden "
             "memory, or a mixture, whose draw is hidden"
         )
     belief = game.components_at(score, opponent, own_strategy, other_strategy)
     if belief is None:
-        raise BadInputError(
+        raise HogeqError(
             f"strategy {strategy}: play never comes to {score} points against {opponent}"
         )
     other_name = against or strategy

@@ -19,7 +19,7 @@ from hogeq.cli.options import (
     without,
 )
 from hogeq.cli.shell import Result, computing, warn
-from hogeq.support.messages import BadInputError, Text, indented, nearest, one_line, refusal, shown
+from hogeq.support.messages import HogeqError, Text, indented, nearest, one_line, refusal, shown
 
 
 def run(
@@ -46,7 +46,7 @@ def run(
 ) -> Result:
     """One experiment: solve, measure, purify, export."""
     if config is None and resume is None:
-        raise BadInputError(
+        raise HogeqError(
             "CONFIG: missing; allowed: a YAML file, or --resume DIR; see hogeq run --help"
         )
     config = config or Path(resume or "") / "config.yaml"
@@ -119,7 +119,7 @@ def runs(
     from hogeq.runs.config import parse_override
 
     if sort not in index.KEYS:
-        raise BadInputError(refusal("--sort", sort, ", ".join(index.KEYS), index.KEYS))
+        raise HogeqError(refusal("--sort", sort, ", ".join(index.KEYS), index.KEYS))
     conditions = [parse_override(item, "--where") for item in where or ()]
     # The default folder is made by the first run, and may be missing; others must exist.
     is_missing = root == Path("results") and not root.exists()
@@ -128,7 +128,7 @@ def runs(
     for key, _ in conditions if records else ():
         if key not in known_keys:
             allowed = f"a key of these runs' configs{nearest(key, known_keys)}"
-            raise BadInputError(f"--where {one_line(key)}: no run has it; allowed: {allowed}")
+            raise HogeqError(f"--where {one_line(key)}: no run has it; allowed: {allowed}")
     chosen = index.ordered(index.selected(records, conditions), sort)
     keys = index.differing(chosen) if compare else []
     data = {

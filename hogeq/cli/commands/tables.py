@@ -26,7 +26,7 @@ from hogeq.cli.options import (
     option,
 )
 from hogeq.cli.shell import Result, computing
-from hogeq.support.messages import BadInputError, percent, player_name_fault
+from hogeq.support.messages import HogeqError, percent, player_name_fault
 from hogeq.support.progress import phase
 
 MISSING_NAME = "--player-name: {}, needed for a .py file: the entrant's name"  # missing or blank
@@ -60,7 +60,7 @@ def export(
 
 
 def _check_player_name(name: str | None, source: str, out: Path) -> None:
-    """Check --player-name before anything is computed; raise `BadInputError` if it is wrong.
+    """Check --player-name before anything is computed; raise `HogeqError` if it is wrong.
 
     Only a .py file has a name of a player. It needs one, which the strategy's file `source` may
     have if it is a .py file too.
@@ -68,13 +68,13 @@ def _check_player_name(name: str | None, source: str, out: Path) -> None:
     if out.suffix.lower() != ".py":
         if name is not None:
             allowed = "allowed only where --out ends in .py"
-            raise BadInputError(f"--player-name: {allowed}, not for {out}")
+            raise HogeqError(f"--player-name: {allowed}, not for {out}")
     elif name is not None and name.strip():
         fault = player_name_fault(name)
         if fault:
-            raise BadInputError(fault)
+            raise HogeqError(fault)
     elif name is not None or Path(source).suffix.lower() != ".py":
-        raise BadInputError(MISSING_NAME.format("missing" if name is None else "blank"))
+        raise HogeqError(MISSING_NAME.format("missing" if name is None else "blank"))
 
 
 def _player_name_for(
@@ -87,7 +87,7 @@ def _player_name_for(
     if name is not None or out.suffix.lower() != ".py":
         return name
     if strategy.name == source:
-        raise BadInputError(MISSING_NAME.format("missing"))
+        raise HogeqError(MISSING_NAME.format("missing"))
     return strategy.name
 
 
@@ -96,26 +96,26 @@ def _strategy_to_write(
 ) -> "hogeq.Strategy":
     """Read the strategy to write, or of a mixture the component number `part`, from 1.
 
-    Raises `BadInputError` if the format of `out` cannot hold it.
+    Raises `HogeqError` if the format of `out` cannot hold it.
     """
     strategy = game.strategy(name)
     suffix = out.suffix.lower()
     if strategy.kind != "mixture":
         if part is not None:
-            raise BadInputError(f"--part: allowed for mixtures, and {name} is none")
+            raise HogeqError(f"--part: allowed for mixtures, and {name} is none")
     elif part is not None:
         num_components = len(strategy.weights)
         if not 1 <= part <= num_components:
-            raise BadInputError(f"--part: {part}; allowed: 1 to {num_components} in {name}")
+            raise HogeqError(f"--part: {part}; allowed: 1 to {num_components} in {name}")
         strategy = game.strategy(strategy.components[part - 1])
     elif suffix != ".npz":
         kind = "matrices" if strategy.is_pure else "policies"
-        raise BadInputError(
+        raise HogeqError(
             f"{out}: not for a mixture, and {name} is one of {len(strategy.weights)} {kind}; "
             "--part 1 takes a component (hogeq show lists them), --out FILE.npz all"
         )
     if strategy.kind == "policy" and suffix not in {".npy", ".npz"}:
-        raise BadInputError(
+        raise HogeqError(
             f"strategy {name}: is a policy, which {out.suffix} cannot hold; "
             "hogeq purify makes it a matrix"
         )
@@ -159,13 +159,11 @@ def purify_(
     from hogeq.support.parameters import ParameterError, plain
 
     if method not in hogeq.PURIFIERS:
-        raise BadInputError(
-            refusal("--method", method, ", ".join(hogeq.PURIFIERS), hogeq.PURIFIERS)
-        )
+        raise HogeqError(refusal("--method", method, ", ".join(hogeq.PURIFIERS), hogeq.PURIFIERS))
     try:
         settings = purify_from(apply_overrides({"method": method}, overrides or ()))
     except ParameterError as error:
-        raise BadInputError(f"--set: purify.{error}") from error
+        raise HogeqError(f"--set: purify.{error}") from error
     game = chosen.load(strategies=[strategy])
     with computing(on, jobs):
         if checkpoint is None:
@@ -175,7 +173,7 @@ def purify_(
             *_, last_state = saved_rounds(chosen.hog_game, settings.params, table, checkpoint)
             matrix = game.strategy(last_state.matrix)
         else:
-            raise BadInputError("--checkpoint: allowed with --method integer")
+            raise HogeqError("--checkpoint: allowed with --method integer")
     matrix.write(out)
     data = {**chosen.facts, "strategy": strategy, "method": settings.method}
     data["parameters"] = plain(settings.params)
@@ -251,7 +249,7 @@ def improve(
     chosen = Chosen.hog(rules_name, trust, "improve")
     if out is None:
         if not explain or (cells, seconds, player_name) != (None, None, None):
-            raise BadInputError("--out: missing; allowed without it: --explain alone")
+            raise HogeqError("--out: missing; allowed without it: --explain alone")
         return _explain(chosen, table, against)
     _check_player_name(player_name, table, out)
     game = chosen.load_hog("matches", "search", strategies=[table, *(against or [])])
@@ -285,7 +283,7 @@ def _explain(chosen: Chosen, table: str, against: list[str] | None) -> Result:
     game = chosen.load_hog("matches", "search", strategies=[table, *(against or [])])
     rivals = _load_rivals(game, against)
     if len(rivals) > 1:
-        raise BadInputError(f"--against: {len(rivals)} opponents; allowed with --explain: one")
+        raise HogeqError(f"--against: {len(rivals)} opponents; allowed with --explain: one")
     ((name, rival),) = rivals.items()  # the only one
     assessment = game.explain(table, rival)
     reasons = {"against": name, **assessment.to_json()}

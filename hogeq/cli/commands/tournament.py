@@ -32,7 +32,7 @@ from hogeq.cli.options import (
 )
 from hogeq.cli.shell import Result, computing
 from hogeq.support.files import json_text, write_whole
-from hogeq.support.messages import BadInputError, Table, Text
+from hogeq.support.messages import HogeqError, Table, Text
 
 if TYPE_CHECKING:
     from hogeq.contest.entries import Entries
@@ -94,7 +94,7 @@ def _win_rate(game: "hogeq.Hog", a: str, b: str, start: tuple[int, int] | None) 
     if not _has_full_memory_player(game, a, b):
         return game.win_rate(a, b, start or (0, 0))
     if start is not None:
-        raise BadInputError(f"--start: allowed without {FULL_MEMORY}")
+        raise HogeqError(f"--start: allowed without {FULL_MEMORY}")
     if a == b:  # each value is of the player who moves first
         return hogeq.WinRate.from_starts(game.tablebase().value, game.second.tablebase().value)
     if a == FULL_MEMORY:
@@ -281,14 +281,14 @@ def _list_entrants(
     if folder is None:
         for entry in entries:
             if Path(entry).suffix.lower() == ".zip":
-                raise BadInputError(f"{entry}: is an archive; --out FOLDER takes that of a class")
+                raise HogeqError(f"{entry}: is an archive; --out FOLDER takes that of a class")
         return named_entries(entries, outputs), None
     source = Path(entries[0])
     if len(entries) == 1 and not source.exists():
-        raise BadInputError(f"{source}: no such folder")
+        raise HogeqError(f"{source}: no such folder")
     if len(entries) != 1 or not (source.is_dir() or is_zip(source)):
         allowed = "allowed for one folder of submissions, or one zip"
-        raise BadInputError(f"tournament: --out FOLDER: {allowed}")
+        raise HogeqError(f"tournament: --out FOLDER: {allowed}")
     check_out(folder, source)
     # A plain folder of submissions: not from Gradescope or Canvas, and without a roster.
     if roster is None and source.is_dir() and not (source / METADATA).exists():
@@ -335,7 +335,7 @@ def _tie_break_numbers(
     if by == "bytes":
         without_file = [entry.entrant.entry for entry in contest.valid if not entry.submission.size]
         if without_file:
-            raise BadInputError(
+            raise HogeqError(
                 f"{without_file[0]}: cannot be read: no such file; allowed with --tie-break bytes:"
                 " files"
             )
