@@ -37,7 +37,9 @@ class Staying(NamedTuple):
 def staying_actions(graph: Graph) -> dict[State, list[Staying]]:
     """List by state the actions after which play is still in the same level, whatever chance does.
 
-    Only states of players in levels that recur have any.
+    A state is a position and a memory, a level a set of positions. Only states of players in levels
+    that recur (play may return to them) have any. A way is a distribution over outcomes by which
+    actions are played; the next memory follows from an outcome's label and the lane of the memory.
     """
     staying: dict[State, list[Staying]] = {}
     level = graph.level_of

@@ -160,8 +160,9 @@ class Graph:
 
     @cached_property
     def ends_of_situation(self) -> tuple[Ints, Ints]:
-        """Numbers of the ends that a turn can have, by situation.
+        """Numbers of the ends that a turn can have, by situation, a kind of position.
 
+        A situation has ways, distributions over outcomes; each outcome has an end.
         Returns where those of each situation begin, (S + 1,), then all of them, (n,), ascending.
         """
         num_situations, _, _ = self.way.shape
@@ -361,7 +362,7 @@ def _require(name: str, holds: NDArray[np.bool_] | bool, allowed: str) -> None:
 
 
 def _check(graph: Graph) -> None:
-    """Raise `GraphError` for arrays that do not fit each other.
+    """Raise `GraphError` for arrays that do not fit each other: sizes, ranges and sums.
 
     Compiled loops check no index, and would read or write beyond such arrays.
     """
@@ -429,7 +430,11 @@ def _check_chances(name: str, chances: Floats, legal: NDArray[np.bool_]) -> None
 
 
 def _check_rows(graph: Graph) -> None:
-    """Require that a row has the same actions in every memory and position; check all chances."""
+    """Require that a row has the same actions in every memory and position; check all chances.
+
+    A row is what the player to move sees, an information set in all memories. A situation is a kind
+    of position, a way the distribution over outcomes of an action there, -1 if it is not legal.
+    """
     nature: NDArray[np.bool_] = graph.player == NATURE
     exists: NDArray[np.bool_] = np.greater_equal(graph.way, 0)  # actions, by situation and memory
     in_all_memories: NDArray[np.bool_] = np.logical_and.reduce(exists, axis=1)  # by situation
@@ -462,7 +467,10 @@ def _check_rows(graph: Graph) -> None:
 
 
 def _check_ends(graph: Graph) -> None:
-    """Refuse a turn that does not end in its level or a later one."""
+    """Refuse a turn that does not end in its level (a set of positions) or a later one.
+
+    `next` has the position after each end of a turn, or -1 - t for payoff t.
+    """
     position, entry = graph.ends
     _require("place", bool(entry.max() < len(graph.next)), "places of as many ends as ways have")
     after = graph.next[entry]

@@ -45,7 +45,10 @@ def memory_after(graph, entry, memory):
 
 @part
 def bound_after(graph, lower, position, memory, outcome):
-    """Return the bound, of `lower` (C, H), after an outcome of an action, or the payoff there."""
+    """Return the lower bound on what follows an outcome of an action: of the next state, or payoff.
+
+    `lower`, (C, H), has the bounds by position and memory.
+    """
     entry = end_entry(graph, position, graph.outcome_end[outcome])
     next_position = graph.next_position[entry]
     if next_position < 0:
@@ -66,8 +69,9 @@ def mean_error(count, total_size):
 def way_bound(graph, lower, position, memory, way):
     """Return a lower bound on the expected value of a way to play, rounding included.
 
-    Chances are divided by their sum. The mean is no less than the least number, either: so rounding
-    does not add up where play stays among equals.
+    A way is a distribution over outcomes, `lower`, (C, H), has bounds of all states. Chances are
+    divided by their sum. The mean is no less than the least number, either: so rounding does not
+    add up where play stays among equals.
     """
     outcomes = outcomes_of(graph, way)
     if len(outcomes) == 1:  # nothing is drawn, nothing is rounded
@@ -89,7 +93,8 @@ def way_bound(graph, lower, position, memory, way):
 def value_by_one_turn(graph, bounds, conduct, position, memory):
     """Return a lower bound on the value of a state, by one turn from the bounds of all others.
 
-    Who moves acts by the probabilities of its policy, PLAY, or by the best or worst action.
+    One Bellman update. Who moves acts by the probabilities of its policy if ``conduct.acts`` says
+    PLAY, else by the action best (MAXIMISE) or worst (MINIMISE) for whom the bound is for.
     ``bounds.best[0]`` gets that action, -1 for a policy. Rounding is bounded as in
     :func:`way_bound`.
     """
@@ -127,6 +132,8 @@ def value_by_one_turn(graph, bounds, conduct, position, memory):
 def is_safe_way(graph, bounds, endless_payoff, level, position, memory, way):
     """Whether every outcome of a way is a safe state of the level, or worth `endless_payoff`.
 
+    That is the payoff of a play that never ends; from a safe state, a player can get it at least.
+    A way is a distribution over outcomes, a level a set of positions that play may return to.
     ``bounds.is_safe`` marks the safe states of the level with 1. States of later levels are worth
     their bounds at least.
     """
@@ -151,10 +158,11 @@ def is_safe_way(graph, bounds, endless_payoff, level, position, memory, way):
 
 @routine
 def stays_safe(graph, bounds, conduct, endless_payoff, level, position, memory):
-    """Whether good can play on safely from a state; ``bounds.best[0]`` gets an action, or -1.
+    """Whether a player can play on safely from a state; ``bounds.best[0]`` gets an action, or -1.
 
-    If good moves (MAXIMISE), one safe action is enough. Else all actions of the state, or all that
-    a policy plays, must be safe.
+    An action is safe if all that may follow is a safe state again, or worth `endless_payoff` at
+    least, what a play without end pays. If the player whom the bound is for moves (MAXIMISE), one
+    safe action is enough. Else all actions, or all that a policy plays (PLAY), must be safe.
     """
     player, row = graph.player[position], graph.row[position]
     act = conduct.acts[player]
@@ -192,8 +200,10 @@ def positions_backward(graph, level):
 def remove_unsafe(graph, bounds, conduct, endless_payoff, level):
     """Unmark states of a level from which play cannot go on safely, in one sweep; return how many.
 
-    What is left in ``bounds.is_safe`` after sweeps that unmark none is the largest set of safe
-    states.
+    A level is a set of positions that play may return to; a state is safe if the player can stay
+    among safe states, or get the payoff of an endless play, for ever. What is left in
+    ``bounds.is_safe`` after sweeps that unmark none is the largest such set: a greatest fixed
+    point.
     """
     removed = 0
     for position in positions_backward(graph, level):
@@ -208,8 +218,10 @@ def remove_unsafe(graph, bounds, conduct, endless_payoff, level):
 
 @routine
 def begin_to_rise(graph, bounds, conduct, rule, level):
-    """Set the bounds from which a level rises: `endless_payoff` at safe states, else the least.
+    """Set the lower bounds from which value iteration rises at the states of a level.
 
+    They are `endless_payoff` at safe states, from which the player can get it for certain, else the
+    least payoff.
     Actions are set as well: at safe states one that stays safe, elsewhere -1 for none.
     """
     for position in positions_of(graph, level):
@@ -224,9 +236,10 @@ def begin_to_rise(graph, bounds, conduct, rule, level):
 
 @routine
 def rise(graph, bounds, conduct, level):
-    """Raise the bounds of a level in one round of value iteration; return the largest rise.
+    """Raise the lower bounds of a level in one round of value iteration; return the largest rise.
 
-    Actions become those that raised a bound last.
+    In place, by one turn from each of its states, (positions, memories). Actions, `chosen`, become
+    those that raised a bound last.
     """
     lower, chosen = bounds.lower, bounds.chosen
     largest_rise = 0.0
@@ -262,7 +275,10 @@ def begin_to_fall(graph, bounds, rule, level):
 
 @routine
 def fall(graph, bounds, conduct, level):
-    """Lower the bounds of a level in one round of value iteration; whether one fell."""
+    """Lower the numbers of a level in one round of value iteration; whether one fell.
+
+    Once none falls any more, each is a lower bound on the value of its state.
+    """
     is_lower = False
     for position in positions_backward(graph, level):
         for memory in range(bounds.lower.shape[1]):
@@ -308,9 +324,11 @@ def value_level(graph, bounds, conduct, level):
 def bound_below(graph, conduct, conduct_to_stay, rule, bounds, progress, states, is_over):
     """Fill lower bounds on all values, (C, H), from the last level to the first; resumable.
 
-    A level that does not recur is valued by one turn of each state. One that recurs goes through
-    phases, in rounds over its states: find the safe ones, raise the bounds; if it `falls`, find
-    where play can stay for ever, lower other numbers to bounds, and take them if they are better.
+    A level is a set of positions; it recurs if play may return to them. One that does not is valued
+    by one turn of each state. One that recurs goes through phases, in rounds over its states: SAFE
+    finds from which the payoff of an endless play is certain, RISE raises the bounds; if it
+    `falls`, STAY finds where play can stay for ever, and FALL lowers other numbers to bounds,
+    which are taken if they are better.
 
     - `conduct`, `conduct_to_stay`: how all act, to get values, and to stay for ever.
     - `rule`: a :class:`hogeq.kernels.arrays.BoundRule`.

@@ -75,8 +75,9 @@ def write_values(code, shape, args):
 
 
 def _value_sums(diagonal, player):
-    """Emit the sums of dice of a player's cells in all matches, for two totals at a time.
+    """Emit code for the values of sums of n dice at a player's cells, for two totals at a time.
 
+    The total is that of both scores at a cell; a match is one opponent, a seat a player of it.
     Totals come in pairs, counted from the highest one from which sums are read: at the upper of a
     pair the sums of both are computed, at the lower none.
     """
@@ -94,7 +95,8 @@ def _value_sums(diagonal, player):
 def _add_action_values(cells, situation, match, lines):
     """Emit: add a match's counterfactual values of the rolls at a block's cells to `action_sums`.
 
-    They are win probabilities of `lines`, weighted by the match's share and reach, summed over
+    A block is the neighbouring cells of one vector. The values are win probabilities of `lines`
+    (rolls as some memories play them), weighted by the match's share and reach, and summed over
     memories.
     """
     code, diagonal, args = cells.code, cells.diagonal, cells.args
@@ -111,7 +113,7 @@ def _add_action_values(cells, situation, match, lines):
 
 
 def _update_rows(cells):
-    """Emit: change player 0's policy at a block's cells by the role, ASCEND or SOFTMAX.
+    """Emit: change player 0's policy at the cells of a vector by the role, ASCEND or SOFTMAX.
 
     From the rows in `row` and the counterfactual values in `action_sums`, K vectors each.
     """
@@ -127,8 +129,9 @@ def _update_rows(cells):
 def _value_memories(cells, situation, match, player, seat, lines):
     """Emit each memory's win probability at a block's cells, from the `lines` that it plays.
 
-    Written are the other player's win probability, and if a player can move twice the mover's too;
-    at the cell where play begins, the mover's goes to `starts`.
+    A block is the neighbouring cells of one vector, a line a roll as some memories play it, a seat
+    a player of a match. Written are the other player's win probability, and if a player can move
+    twice the mover's too; at the cell where play begins, the mover's goes to `starts`.
     """
     code, diagonal, args = cells.code, cells.diagonal, cells.args
     memories, num_actions = cells.shape.num_memories, cells.shape.num_actions
@@ -149,7 +152,10 @@ def _value_memories(cells, situation, match, player, seat, lines):
 
 
 def _read_rows(cells, policies, is_matrix, row):
-    """Emit: copy a block's rows of a policy to `row`, K vectors; of a matrix as probabilities."""
+    """Emit: copy the action probabilities at a vector's cells from a policy to `row`, K vectors.
+
+    Of a matrix (a pure strategy), which has the number of a roll for each cell, as 0 and 1.
+    """
     code, num_actions = cells.code, cells.shape.num_actions
     with code.builder.if_else(is_matrix) as (of_matrix, of_policy):
         with of_matrix:
@@ -166,8 +172,9 @@ def _read_rows(cells, policies, is_matrix, row):
 def _value_lines(diagonal, block, situation, seat, lines):
     """Emit the win probability of every line at a block's cells, written to `lines`.
 
-    A line is one roll of one group. Which lines there are depends on the situation, so that the
-    code of each situation is emitted, as a branch.
+    A block is the neighbouring cells of one vector. A line is one roll of one group: of a kind of
+    turn, with one part of the memory carried along. Which lines there are depends on the situation,
+    so that the code of each situation is emitted, as a branch.
     """
     code, shape = diagonal.code, diagonal.shape
     for number in range(shape.situations):
@@ -192,7 +199,11 @@ def _line_reader(diagonal, situation, memory, lines):
 
 
 def _value_afterstates(diagonal, seat):
-    """Emit the values of a diagonal's afterstates: those of the cells on which they land."""
+    """Emit the values of a diagonal's afterstates: those of the cells on which they land.
+
+    A diagonal is the cells of one total of both scores. They are written to pages, which have an
+    entry for each total in use and opponent's score, a block (vector) at a time.
+    """
     code, args = diagonal.code, diagonal.args
     cells, pages = diagonal.cells_of(seat), diagonal.pages_of(seat)
     first = (diagonal.lowest - args.totals_beyond).at_least(0) // code.width
@@ -271,7 +282,11 @@ def _policy_of(cells, player):
 
 
 def _take_arrived(cells, memory, own_cells, others_cells):
-    """Emit the reach of a memory at a block's cells, a Vector; set it to 0 where it was read."""
+    """Emit the reading of a memory's reach at the cells of a block, a Vector; it is 0 afterwards.
+
+    Turns of the other player have added to it, and where a player can move twice, own turns too;
+    where play begins, the start probability is added.
+    """
     code, diagonal, zero = cells.code, cells.diagonal, cells.code.vector(0.0)
     position = cells.page_position(memory)
     arrived = others_cells.vector(position)  # from turns of the other player
@@ -287,6 +302,8 @@ def _take_arrived(cells, memory, own_cells, others_cells):
 
 def _land(diagonal, block, player):
     """Emit: move the reach of a block of afterstates to the cells where they land.
+
+    A block is a vector of neighbours; a page has the afterstates of one record of a turn.
 
     1. For each page, the reach that sums of dice bring to the afterstates.
     2. Add the afterstates' own reach, set that to 0, and add the sum at the cells.
@@ -313,6 +330,7 @@ def _land(diagonal, block, player):
 def _carry_lines(diagonal, block, situation, player):
     """Emit: add the reach of every line at a block's cells to sums of one die less, or afterstates.
 
+    A line is one roll as some memories play it, a block the neighbouring cells of one vector.
     Sums are carried for two totals at once, at the even one, which comes first; the odd one adds
     its own reach to what that wrote.
     """

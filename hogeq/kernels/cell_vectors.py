@@ -202,7 +202,7 @@ class _GroupBase:
         self.page.put(position, flow + self.page.vector(position))
 
     def _sum_position(self, dice, away):
-        """Position of the sum S(dice, x) of the base so far away.
+        """Position, in `sums`, of S(dice, x): what so many dice are worth from a score `away`.
 
         The sums of a number of dice lie in a ring, of as many totals as a pass still needs.
         """
@@ -219,7 +219,7 @@ class _GroupBase:
         self.sums.put(self._sum_position(dice, away), value)
 
     def replace_past_goal(self, dice, away, value):
-        """Replace the sums of cells whose own score is past the goal by those of the table `edge`.
+        """Replace the sums of dice of cells whose own score is past the goal by those of `edge`.
 
         They are the first numbers of the vector: there the opponent's score is lowest.
         """
@@ -262,8 +262,9 @@ def each_group(diagonal, block, seat):
 
 
 def landings(diagonal, block, page):
-    """Read where a block of afterstates lands: positions among the cells of a seat, LLVM's vector.
+    """Read the cells that follow a block (vector) of afterstates, once the turn has passed.
 
+    Returned are positions among the cells of a seat (player of a match), LLVM's vector.
     The table `landing` has, by the way of the turn to end, total and opponent's score, twice the
     position on a page, and 1 more if the same player moves again. A row of `handover` has a page's
     way to end, and the page of the memory that moves next: of the other player, or of the same.

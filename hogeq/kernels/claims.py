@@ -67,11 +67,11 @@ def first_column(graph, position, memory, columns):
 
 @kernel
 def count_before(graph, own_index, claim_pass, members):
-    """Mark a row's positions `members`, (m,), and all from which play can come there.
+    """Find all positions of a graph from which play can come to a row, an information set.
 
-    Written is `claim_pass.relation`, (C,). Returns how many of the marked positions are the
-    responder's own; -1 if play can come from one of the members to another, so that a play meets
-    the row twice.
+    Its own positions are `members`, (m,). Written is `claim_pass.relation`, (C,): IN_ROW at those,
+    BEFORE_ROW at the positions found, else 0. Returns at how many of both the responder moves; -1
+    if play can come from one member to another, so that a play meets the row twice.
     """
     relation = claim_pass.relation
     num_own = 0
@@ -93,10 +93,12 @@ def count_before(graph, own_index, claim_pass, members):
 
 @part
 def claim_ends(graph, claim_pass, position, columns):
-    """Fill the worths of claims after each end of a turn from a position: `end_worths`.
+    """Fill `end_worths`: what claims of one row are worth after each end of a turn at a position.
 
-    They are those of the state that follows, W numbers side by side; 0 where it does not lead to
-    the row.
+    A claim is a rise of a dual price in the row (an information set); its worth in a state is the
+    most that play can still collect of it. Ends lead to states; where one cannot lead to the row,
+    the worths are 0. There are W claims side by side, for each end and lane: a lane is the part of
+    a memory that, with the end, decides the next memory.
     """
     lanes, width = num_lanes(graph), len(columns)
     for end in range(graph.num_ends[graph.situation[position]]):
@@ -117,7 +119,10 @@ def claim_ends(graph, claim_pass, position, columns):
 
 @part
 def claim_own_ways(graph, responder, claim_pass, position, columns):
-    """Fill the expected worths of claims by each way that the responder may play at a position."""
+    """Fill the expected worths of claims by each way that the responder may play at a position.
+
+    A way is a distribution over the ends of a turn, a claim a rise of a dual price further on.
+    """
     end_worths, way_worths = claim_pass.end_worths, claim_pass.slot_worths
     claim_ends(graph, claim_pass, position, columns)
     value_used_ways(graph, responder, position, len(columns), end_worths, way_worths)
@@ -125,7 +130,12 @@ def claim_own_ways(graph, responder, claim_pass, position, columns):
 
 @part
 def claim_others_states(graph, responder, claim_pass, position, columns):
-    """Fill the expected worths of claims at a position where the other player or nature moves."""
+    """Fill the expected worths of claims at a position where the other player or nature moves.
+
+    A claim is a rise of a dual price further on; its worth is the most that is collected of it. For
+    each memory: the mean over actions, of the worths in an action's slot. A slot is a way (a
+    distribution over the ends of a turn) in a lane (what the memory hands on).
+    """
     probabilities = probabilities_at(graph, position, responder.play)
     end_worths, way_worths = claim_pass.end_worths, claim_pass.slot_worths
     claim_ends(graph, claim_pass, position, columns)
@@ -149,7 +159,12 @@ def slot_worths(claim_pass, slot, columns):
 
 @part
 def fill_gains(graph, responder, claim_pass, own, reference_slot, weight, columns):
-    """Fill the most that a claim gains, weighted, by each way over the way of a slot."""
+    """Fill `gains`: by each way to play, the most that a claim collects more than by a reference.
+
+    A claim is a rise of a dual price further on, a way a distribution over the ends of a turn. The
+    reference is given by its slot, ``way * J + lane``, and compared in that lane alone. `weight`
+    is a vector by which the W claims count. A gain below 0 is none.
+    """
     lane, reference_way = reference_slot % num_lanes(graph), reference_slot // num_lanes(graph)
     reference_worths = slot_worths(claim_pass, reference_slot, columns)
     claim_pass.has_gains[reference_way] = 1
@@ -162,9 +177,11 @@ def fill_gains(graph, responder, claim_pass, own, reference_slot, weight, column
 
 @part
 def fill_action_values(responder, claim_pass, own, memory, slots, columns):
-    """Fill `values_now` and `values_after` of the actions in an own state; return the largest two.
+    """Value the actions of a responder in a state, less their dual prices: now, and after claims.
 
-    `slots`, (K, H), are those of the position's actions.
+    Claims raise prices further on, by which the values of ways fall. Filled are `values_now` and
+    `values_after`, (K,), at the responder's position of number `own`; returned the largest of each.
+    `slots`, (K, H), say where the values of an action's way lie, by memory.
     """
     fall = len(columns) - 1  # the column of the fall of the responder's value
     values_now, values_after = claim_pass.values_now, claim_pass.values_after
@@ -181,10 +198,16 @@ def fill_action_values(responder, claim_pass, own, memory, slots, columns):
 
 @part
 def plan_loans(graph, responder, claim_pass, position, memory, weight, lent, columns):
-    """Plan the loans in a state before the row, and fill its worths: steps 1 to 4 of :func:`lift`.
+    """Plan by how much to lower the dual prices of actions in a state before a row: loans.
 
-    `weight` is the vector of the shares of claims' gains that loans cover. The gains over a way are
-    filled if they are not known.
+    The row's claims raise prices further on. Loans keep the responder from steering towards them:
+    an action is lent what a claim gains by it over the reference, the best action after the claims;
+    but no more than its reduced cost, so that it stays no better. These are steps 1 to 4 of
+    :func:`lift`.
+
+    `weight` is a vector, the share of each claim's gain that is lent; `lent` the largest share of a
+    reduced cost that is. Filled are the loans, `price_cuts`, and the state's worths: the most that
+    is collected of each claim from here on, less loans.
     """
     own = responder.own_index[position]
     slots = graph.action_slot[graph.situation[position]]
@@ -219,7 +242,9 @@ def plan_loans(graph, responder, claim_pass, position, memory, weight, lent, col
 def lift(graph, responder, claim_pass, members, weights, lent, columns):
     """Value the claims of one row on a responder that pays dual prices, and plan loans before it.
 
-    For each state before the row, the last first, where the responder moves:
+    A claim raises the dual price of an action in the row, an information set; loans lower prices
+    before it, so that the responder does not steer towards the claims. For each state before the
+    row, the last first, where the responder moves:
 
     1. Values of its actions: now, and once its own values have fallen by these claims.
     2. The action that is then best is the reference; the most that a claim gains by each other way.
@@ -272,11 +297,12 @@ def note_size(responder, number):
 
 @kernel
 def lend(graph, responder, claim_pass, row_index, row_prices, columns):
-    """Carry out the loans of :func:`lift`: lower prices and values at all positions before the row.
+    """Subtract planned loans from the dual prices at all positions before a row, and lower values.
 
-    At the positions of the row itself only `values` fall. Loans are taken off `row_prices`,
-    (n, H, K), too: the row's part of the prices, at the ``row_index[own]`` of an own position; -1
-    where it has none. The last of the W worths of a state is the fall of its value.
+    The loans are those of :func:`lift`: `price_cuts` of `claim_pass`. At the positions of the row
+    itself only `values` fall. Loans are taken off `row_prices`, (n, H, K), too: the row's part of
+    the prices, at the ``row_index[own]`` of an own position; -1 where it has none. The last of the
+    W worths of a state is the fall of its value.
     """
     fall = len(columns) - 1
     for position in range(len(claim_pass.relation)):
@@ -316,9 +342,12 @@ def change_price(responder, prices, row_prices, action, change):
 def move_loans(
     graph, responder, claim_pass, position, memory, row_prices, idle, lent, returned, columns
 ):
-    """Move a row's loans in a state before it: steps 2 to 4 of :func:`revise`.
+    """Lower or raise the dual prices of actions in a state before a row: steps 2 to 4 of `revise`.
 
-    `row_prices` (K,) is the row's part of the state's prices. Returns the worths of the claims.
+    Lent more is an action by which some claim of the row (a rise of a price further on) collects
+    more than by the best actions; one by which every claim collects less gives its loan back.
+    `row_prices` (K,) is the row's part of the state's prices; `idle` is large for numbers that are
+    no claim. Returns the worths: the most that is collected of each claim from the state on.
     """
     own = responder.own_index[position]
     slots = graph.action_slot[graph.situation[position]]
@@ -353,7 +382,8 @@ def revise(
 ):  # fmt: skip
     """Value all claims of one row anew, and move its loans so that the bound falls most.
 
-    At each state before the row, the last first, where the responder moves:
+    Claims are the row's dual prices, loans cuts of prices before the row. At each state before the
+    row, the last first, where the responder moves:
 
     1. Choose its best action; the reduced cost of every action is by how much it is worth less.
     2. Worths of the claims: the largest over the actions without a reduced cost.

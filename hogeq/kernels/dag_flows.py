@@ -28,8 +28,9 @@ class Dag(NamedTuple):
 
 @kernel
 def flow_on(dag, probabilities, probability_offsets, flow):
-    """Fill the reach probability of every choice, `flow` (C,), top-down.
+    """Fill the reach probability of every choice of a belief DAG, `flow` (C,), top-down.
 
+    A choice is an action at a decision (a node of the DAG).
     The reach of a decision is the sum over the choices that lead to it, the sources of its edges.
     Action a has the probability ``probabilities[probability_offsets[decision] + a]`` there. Choice
     0 is the begin of play.
@@ -50,6 +51,7 @@ def flow_on(dag, probabilities, probability_offsets, flow):
 def rise_best(dag, allowed, values, best):
     """Compute best-response values of all choices, bottom-up, and the best choice of each decision.
 
+    A decision is a node of a belief DAG, a choice an action there.
     `values` (C,) has the payoff of each choice alone; the best value of each decision is added to
     the choices that lead to it: ``values[0]`` is then the best response's. `best` (D,) gets the
     first best choice of those that are `allowed`, (C,).
@@ -68,6 +70,7 @@ def rise_best(dag, allowed, values, best):
 def rise_above(dag, allowed, values):
     """Bound the best-response values of all choices from above, bottom-up: sums are rounded upward.
 
+    A choice is an action at a decision, a node of a belief DAG.
     `values` (C,) has the payoff of each choice alone, and gets an upper bound on this and the best
     value of the decisions that follow it, by the choices that are `allowed`, (C,).
     """
@@ -95,7 +98,9 @@ def match_all(dag, tables, epsilon, strategy):
 
 @kernel
 def learn(dag, tables, factors, plus, epsilon, flow, values, strategy):
-    """Do one iteration of a regret minimiser at all decisions of a player, the last first.
+    """Do one iteration of CFR, or a variant, at all decisions of a player's belief DAG, bottom-up.
+
+    A choice is an action at a decision.
 
     1. Counterfactual value of the decision: the mean of ``values[choice]`` by `strategy`, (D, K).
     2. Add it to `values`, (C,), of the choices before it; these had their own payoffs alone.

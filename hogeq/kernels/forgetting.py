@@ -69,8 +69,9 @@ def lay_out(states, corners, others, number, dag):
     """Fill `dag`, a problem against the tables of a mixture, and return its number of outcomes.
 
     A node is a member of `others`: a pair of a table and a state that play can come to against it.
-    Called twice: if ``dag.outcome_probability`` is empty, outcomes are only counted; then there is
-    room for all.
+    Its edges are the `corners` of the state's row: the distributions over actions that the row, an
+    information set, may play. Called twice: if ``dag.outcome_probability`` is empty, outcomes are
+    only counted; then there is room for all.
 
     The other arguments are those of :mod:`hogeq.kernels.responding`; `number`, (S,), is scratch.
     """
@@ -135,7 +136,10 @@ def edge_outcomes(dag, node, corner):
 
 @kernel
 def mark_before(dag):
-    """Fill ``dag.relation_to_row``, of zeros, bottom-up; False if a play can meet a row twice."""
+    """Mark, by row, the nodes of the row and those before it; False if a play can meet a row twice.
+
+    A row is an information set. Filled is ``dag.relation_to_row``, (R, N), of zeros, bottom-up.
+    """
     most_corners = dag.immediate_payoff.shape[1]
     for row in range(len(dag.num_corners)):
         relation = dag.relation_to_row[row]
@@ -201,9 +205,11 @@ def _first_best(values, count, tolerance):
 def _solve(dag, fixed, values_all, work):
     """Solve the relaxation at the present prices by backward induction; return its payoff.
 
-    A row plays the corner ``fixed[row]`` throughout, or if that is -1 the best one at each node.
-    Written are ``work.node_values``, (N,), and ``work.edge_values``, (N, C): of all corners at rows
-    that are not fixed, or everywhere if `values_all`; of the played corner alone at other rows.
+    The relaxation is a player who knows the node. A corner is one of the distributions over actions
+    that a row (information set) may play: ``fixed[row]`` throughout, or if that is -1 the best one
+    at each node. Written are ``work.node_values``, (N,), and ``work.edge_values``, (N, C): of all
+    corners at rows that are not fixed, or everywhere if `values_all`; of the played corner alone at
+    other rows.
     """
     for node in range(len(dag.row_of_node) - 1, -1, -1):
         row = dag.row_of_node[node]
@@ -230,8 +236,8 @@ def _solve(dag, fixed, values_all, work):
 def _visit(dag, fixed, work, tolerance):
     """Fill ``work.node_reach``, (N,): reach probabilities of nodes in the relaxation, top-down.
 
-    A row plays the corner ``fixed[row]``, or if that is -1 at each node the first whose value is
-    within `tolerance` of the best.
+    Its row (information set) plays the corner ``fixed[row]``, a distribution over actions; if that
+    is -1, at each node the first corner whose value is within `tolerance` of the best.
     """
     work.node_reach[:] = 0.0
     for start in range(len(dag.start_node)):
@@ -253,10 +259,10 @@ def _visit(dag, fixed, work, tolerance):
 
 @part
 def _sum_by_row(dag, work):
-    """Sum the values at the nodes of each row, weighted by ``work.node_reach``.
+    """Sum the values at the nodes of each row (information set), weighted by ``work.node_reach``.
 
-    ``work.corner_sums`` (R, C) gets the counterfactual values of corners, ``work.row_loss`` (R,)
-    those of nodes.
+    A corner is a distribution over actions that the row may play. ``work.corner_sums`` (R, C) gets
+    the counterfactual values of corners, ``work.row_loss`` (R,) those of nodes.
     """
     work.corner_sums[:] = 0.0
     work.row_loss[:] = 0.0
@@ -273,6 +279,8 @@ def _sum_by_row(dag, work):
 def _round_to_response(dag, fixed, work):
     """Round the relaxation to a response: to the corner of each row that loses least.
 
+    The relaxation knows the node and may play another corner (a distribution over actions) at each
+    node of a row; a response plays one.
     Written are the response, ``work.response`` (R,), and ``work.row_loss``, (R,), by how much the
     values of a row's nodes are above that corner's there; 0 for rows that are fixed.
     """
@@ -289,6 +297,9 @@ def _round_to_response(dag, fixed, work):
 @part
 def _claim(dag, row, work):
     """Charge a row's claims: add them to the dual prices at the nodes of the row.
+
+    Lagrangian prices for playing different corners (distributions over actions) at the nodes of one
+    row, an information set: they take away what a player who knows the node gains by that.
 
     1. Find the corner that is best for the whole row, by reach.
     2. The claim of a corner at a node is its value there less that corner's.
@@ -332,7 +343,9 @@ def _claim(dag, row, work):
 def _lend(dag, row, fixed, work):
     """Carry a row's claims to all nodes before it, lower prices there, and return the refund.
 
-    At each node before the row, the last first:
+    Claims are the dual prices of the row's nodes; the refund is the most that a player collects of
+    them who plays one corner (distribution over actions) in the whole row. At each node before the
+    row, the last first:
 
     1. Values of its edges, and what is collected after each edge of the row's claims.
     2. The best edge, the first on ties, is the reference.
@@ -391,9 +404,11 @@ def _lend(dag, row, fixed, work):
 
 @part
 def _collect_after_edge(dag, row, node, corner, work):
-    """Fill an edge's value, ``work.edge_values[node, corner]``, and what it collects.
+    """Fill an edge's value, ``work.edge_values[node, corner]``, and what it collects of claims.
 
-    The latter, ``work.collected[corner]``, is the mean worth of each claim of a row after the edge.
+    Claims are the dual prices of the row, one for each of its corners (distributions over actions),
+    further on. The latter, ``work.collected[corner]``, is the mean worth of each claim of a row
+    after the edge.
     """
     num_claims = dag.num_corners[row]
     value = dag.immediate_payoff[node, corner] - work.dual_prices[node, corner]
@@ -413,10 +428,12 @@ def _collect_after_edge(dag, row, node, corner, work):
 def _price(dag, target, fixed, work):
     """Lower the relaxation's bound by dual prices until it is the target; return the bound.
 
-    Rows claim one after the other, that which loses most by forgetting first. The bound is the
-    payoff of the relaxation at the prices, plus the refunds of all claims; infinite if no prices
-    were found that meet the target. Begins at the relaxation without prices, which is solved and
-    visited; all prices are 0 again afterwards.
+    The relaxation is Lagrangian: a player knows the node, and pays for playing differently at nodes
+    of one row (information set). A row's claim is its dual prices, a refund the most that one way
+    to play the row collects of them. Rows claim one after the other, that which loses most by
+    forgetting first. The bound is the payoff of the relaxation at the prices, plus the refunds of
+    all claims; infinite if no prices were found that meet the target. Begins at the relaxation
+    without prices, which is solved and visited; all prices are 0 again afterwards.
     """
     refunds, num_claims, bound = 0.0, 0, np.inf
     while True:
@@ -478,7 +495,8 @@ class Search(NamedTuple):
 def close(dag, target, most_nodes, is_priced, search, work):
     """Prove that no pure response gets more than a target, or find one, by branch and bound.
 
-    Depth first, and resumable. At each of at most `most_nodes` nodes of the search tree:
+    Pure: each row (information set) plays one of its corners, distributions over actions. Depth
+    first, and resumable. At each of at most `most_nodes` nodes of the search tree:
 
     1. Bound it by the relaxation. If that is at most the target, the node is a leaf, `PLAIN`.
     2. Else round the relaxation to a response; if that gets more than the target, return it.

@@ -37,7 +37,8 @@ def fill_mirror(graph, position, payoff_sum, values):
 def value(graph, first, last, rule, matches, choice, scratch):
     """Compute values of states, bottom-up, by rows or by best actions: EVALUATE or FULL_MEMORY.
 
-    Of the blocks from `first`, below `last`, which do not recur. Filled are ``matches.values``
+    Of the blocks of positions from `first`, below `last`, which do not recur: play never returns to
+    a block. A match is one opponent of the player. Filled are ``matches.values``
     (n, C, H), to the player, and `choice` (C, H), the best actions of the last match. `rule` and
     `matches` are as of :func:`act`.
     """
@@ -74,7 +75,8 @@ def value(graph, first, last, rule, matches, choice, scratch):
 def sum_row_values(graph, rule, row, positions, matches, sums, scratch):
     """Fill the counterfactual values and the reach of a player's row, in `sums`.
 
-    Both are sums over memories, opponents and those of `positions` that have the row.
+    A row is an information set. Both are sums over memories, opponents (`match`) and those of
+    `positions` that have the row.
     `scratch.way_values` keeps the values of ways at the last position, by opponent.
     """
     action_values = sums.action_values[row]

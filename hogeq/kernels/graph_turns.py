@@ -82,7 +82,11 @@ def end_entry(graph, position, end):
 
 @part
 def value_ends(graph, position, values, payoff, end_values):
-    """Fill `end_values`, (E * J,): the payoff, (T,), or next state's value, (C, H), by lane."""
+    """Fill `end_values`, (E * J,): what each end of a turn at a position is worth, by lane.
+
+    That is the payoff, of `payoff` (T,), or the value of the next state, of `values` (C, H). A
+    lane is a class of memories from which an end leads to the same next memory.
+    """
     lanes = num_lanes(graph)
     for end in range(graph.num_ends[graph.situation[position]]):
         entry = end_entry(graph, position, end)
@@ -102,10 +106,11 @@ def value_ends(graph, position, values, payoff, end_values):
 
 @part
 def value_way(graph, way, number, width, end_values, way_values):
-    """Fill the expected values of a way over its ends, in all its lanes, a vector at a time.
+    """Fill the expected values of a way, a distribution over the ends of a turn.
 
-    `end_values` and `way_values` have `width` numbers for each lane. The way has a `number` among
-    those of its situation, by which `way_values` are laid out.
+    By lane: a class of memories that an end leads to the same next memory. `end_values` and
+    `way_values` have `width` numbers for each lane, and are read and written a vector at a time.
+    The way has a `number` among those of its kind of position, by which `way_values` are laid out.
     """
     end_size = num_lanes(graph) * width  # numbers of one end, and of one way
     first_value = number * end_size
@@ -121,10 +126,10 @@ def value_way(graph, way, number, width, end_values, way_values):
 
 @part
 def value_played_ways(graph, position, probabilities, width, end_values, way_values):
-    """Fill the expected values of the ways to play a turn at a position over its ends, by slot.
+    """Fill the expected values of the ways to play a turn at a position, from those of its ends.
 
-    Only of ways whose action has a positive probability, (K,). `end_values`, by end and lane, and
-    `way_values` have `width` numbers for each lane.
+    A way is a distribution over ends. Only ways whose action has a positive probability, (K,), are
+    valued. `end_values` and `way_values` have `width` numbers for each lane, a class of memories.
     """
     ways = ways_of(graph, graph.situation[position])
     for number in range(len(ways)):
@@ -150,7 +155,8 @@ def value_ways(graph, position, probabilities, values, payoff, scratch, match):
 def mix(graph, position, probabilities, way_values, values):
     """Fill the expected `values`, (H,), of a position's memories under action probabilities, (K,).
 
-    `way_values`, (U * J,), are those of ways by lane.
+    An action in a memory is worth the entry of `way_values`, (U * J,), at its slot: the expected
+    value of the way by which it is played, in the memory's lane.
     """
     slots = graph.action_slot[graph.situation[position]]
     for memory in range(len(values)):
@@ -166,7 +172,8 @@ def maximise(graph, position, sign, way_values, values, choice):
     """Fill the best value and best action of each memory at a position: `values`, `choice`, (H,).
 
     With `sign` -1 the least value is best: the other player chooses. Values within `TIE` of the
-    best are as good, and the first such action is taken.
+    best are as good, and the first such action is taken. The value of an action is the entry of
+    `way_values` at its slot: that of the way by which it is played in a memory.
     """
     slots = graph.action_slot[graph.situation[position]]
     for memory in range(len(values)):
@@ -184,7 +191,8 @@ def maximise(graph, position, sign, way_values, values, choice):
 def add_weighted_values(graph, position, weight, reach, way_values, action_values):
     """Add a position's action values, weighted by `weight` and reach, to `action_values`, (K,).
 
-    `reach` (H,) is that of the position's memories. Returns their reach in all, times `weight`.
+    `reach` (H,) is that of the position's memories. Returns their reach in all, times `weight`. The
+    value of an action in a memory is the entry of `way_values` at its slot.
     """
     slots = graph.action_slot[graph.situation[position]]
     total_reach = 0.0
@@ -199,7 +207,11 @@ def add_weighted_values(graph, position, weight, reach, way_values, action_value
 
 @part
 def act_out(graph, position, probabilities, reach, way_reach):
-    """Add the reach of a position's memories, (H,), to that of ways by slot, (U * J,)."""
+    """Add the reach of a position's memories, (H,), times action probabilities, to `way_reach`.
+
+    That has an entry for each slot, (U * J,): a way to play (a distribution over the ends of a
+    turn) in a lane (what the memory hands on). An action has a slot in every memory.
+    """
     slots = graph.action_slot[graph.situation[position]]
     for action in range(len(probabilities)):
         probability = probabilities[action]
@@ -210,7 +222,11 @@ def act_out(graph, position, probabilities, reach, way_reach):
 
 @part
 def send_to_ends(graph, way, first_slot, way_reach, end_reach):
-    """Move the reach of a way from its slots, a vector of lanes at a time, to its ends."""
+    """Move the reach of a way to its ends, by their chances; afterwards that of the way is 0.
+
+    A way is a distribution over the ends of a turn. Its reach is by lane (what the memory hands
+    on), from `first_slot` on in `way_reach`; lanes are moved a vector at a time.
+    """
     low, high = graph.way_lanes[way]
     for lane in range(low, high, len(STEP)):
         reach = load(way_reach, first_slot + lane, STEP)
@@ -223,7 +239,11 @@ def send_to_ends(graph, way, first_slot, way_reach, end_reach):
 
 @part
 def send_to_states(graph, position, end_reach, state_reach):
-    """Move the reach of the ends of a position's turn to the states that follow, if any does."""
+    """Move the reach of the ends of a position's turn to the states that follow, (C, H).
+
+    `end_reach` is by end and lane (what the memory hands on): both decide the next memory. Where
+    play is over its reach is dropped; afterwards it is 0.
+    """
     for end in range(graph.num_ends[graph.situation[position]]):
         entry = end_entry(graph, position, end)
         next_position = graph.next_position[entry]
@@ -241,6 +261,8 @@ def send_to_states(graph, position, end_reach, state_reach):
 @part
 def pass_on(graph, position, probabilities, state_reach, scratch):
     """Send the reach of a position's ways to the states that follow, (C, H).
+
+    A way is a distribution over the ends of a turn; each end leads to a state, or play is over.
 
     1. From ways, ``scratch.way_reach``, to ends: if their action has a positive probability, (K,).
     2. From ends, ``scratch.end_reach``, to states, unless play is over.

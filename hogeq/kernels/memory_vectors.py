@@ -188,7 +188,8 @@ def write_values(code, shape, args):
 def _add_action_values(base, visit_reach, match, action_values):
     """Emit: add a match's counterfactual values of a base's rolls to `action_values`, K numbers.
 
-    They are weighted by the match's share and by `visit_reach`, of :func:`write_reach`: W numbers
+    A base is a score before a roll; a roll's members are the memories that gain a bonus on it. The
+    values are weighted by the match's share and by `visit_reach`, of :func:`write_reach`: W numbers
     of all memories, by the opponent's record, then W of each roll's members, if it has some.
     """
     code, shape = base.code, base.shape
@@ -206,8 +207,10 @@ def _add_action_values(base, visit_reach, match, action_values):
 def _value_memories(base, row, cell, match, player):
     """Emit the loss probability of each memory at a cell, for the afterstates that land there.
 
-    They are the other player's, who then wins. `row` has the K probabilities of the mover's policy.
-    At the cell where play begins, the mover's win probability goes to `starts`.
+    A memory is a pair of records, the mover's and the opponent's. The afterstates are the other
+    player's, who then wins, and for whom the two records change places. `row` has the K
+    probabilities of the mover's policy. At the cell where play begins, the mover's win probability
+    goes to `starts`.
     """
     code, shape, args, players = base.code, base.shape, base.args, base.args.players
     rolls = range(shape.num_actions)
@@ -232,7 +235,8 @@ def _value_memories(base, row, cell, match, player):
 def _begin_column(code, shape, args, base, opponent):
     """Emit what a column's first base reads of bases past the goal: sums of 0, and rolls.
 
-    A roll there wins with the probability that the table `past` has for it.
+    A column is the cells of one opponent's score, a base a score before a roll. A roll there wins
+    with the probability that the table `past` has for it.
     """
     lanes, num_actions, bonus = shape.lanes, shape.num_actions, shape.bonus_points
     column, zeros = base.column, code.vector(0.0, base.num_registers)
@@ -342,7 +346,7 @@ def _arriving_reach(base, cell, player):
 
 
 def _leave_base(base, own, no_dice, flows, with_bonus):
-    """Emit: carry the reach of rolls from a base to afterstates and sums of its column.
+    """Emit: carry the reach of rolls from a base, a score, to its afterstates and sums of dice.
 
     ``flows[roll]`` is of memories that play it without the bonus. ``with_bonus[roll]``, or None, is
     of its members, who play it from the base that the bonus leads to: it waits in the column until
@@ -434,7 +438,7 @@ def write_duel(code, shape, args):
 
 
 def _outcome_range(code, shape, args, roll, own, opponent):
-    """Emit the first outcome of a roll, and the one after the last that stays below the goal.
+    """Emit the range of the outcomes of a roll that stay below the goal: first, and after the last.
 
     No dice have one outcome, by the opponent's score, after those of all other rolls: none is left
     if that reaches the goal.

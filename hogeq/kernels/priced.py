@@ -47,8 +47,9 @@ class Responder(NamedTuple):
 
 @part
 def choose(graph, responder, position, memory):
-    """Fill the responder's value and best action in an own state; an action pays its dual price.
+    """Fill the responder's value and best action in a state where it moves, `own` its position.
 
+    An action is worth the expected value of the way by which it is played, less its dual price.
     The best action is the first of those that are within `AS_GOOD` of the largest value.
     """
     own = responder.own_index[position]
@@ -110,11 +111,13 @@ def remember(graph, responder, scratch):
 
 @kernel
 def reach(graph, responder, scratch, state_reach):
-    """Add the probability of coming to every state, top-down, to `state_reach` (C, H).
+    """Add the reach probability of every state, top-down, to `state_reach` (C, H).
 
-    Before, it has the probabilities that play begins in each state. The responder takes its best
-    actions. Where it has none yet, every action is taken with weight 1: then positive reach says
-    that play can come to a state.
+    Before, it has the probabilities that play begins in each state: a position and a memory. The
+    responder takes its best actions. Where it has none yet, every action is taken with weight 1:
+    then positive reach says that play can come to a state. Reach goes from a state to the slots of
+    its actions, `way_reach`, and from there to the states that follow. A slot is a way (a
+    distribution over outcomes) in a lane (what the memory hands on).
     """
     way_reach = scratch.way_reach
     for position in graph.position_order:

@@ -67,6 +67,7 @@ class Base(Protocol):
 def value_dice_sums(code: Code, dice: Dice, base: Base) -> None:
     """Emit the sums S(n, x) for n = 1 to `dice.most_summed`, at the base's score x and at x - 1.
 
+    S(n, x) is the part of the win probability of n dice at score x by outcomes that show no 1.
     Reads afterstates of the base, and sums of the bases above it; writes the sums of the two.
     """
     faces = range(1, dice.sides + 1)
@@ -78,8 +79,9 @@ def value_dice_sums(code: Code, dice: Dice, base: Base) -> None:
 def value_rolls(code: Code, dice: Dice, base: Base, num_actions: int) -> list[Vector]:
     """Emit the win probability of each of K rolls from a base; None of rolls that are not played.
 
-    A roll's value is the probability to win at once, the sum of its dice if `dice.is_sum`, and its
-    targets: afterstates times their weights. A roll of none of these is not played.
+    A base reads and writes the numbers of one score before a roll. A roll's value is the
+    probability to win at once, the sum of its dice if `dice.is_sum`, and its targets: afterstates
+    times their weights. A roll of none of these is not played.
     """
     win_probabilities: list[Vector | None] = []
     for roll in range(num_actions):
@@ -194,9 +196,11 @@ def reach_landing_from_sums(code: Code, dice: Dice, base: Base) -> Vector:
 def _sum_dice(code: Code, dice: Dice, base: Base, counts, first_terms, added) -> None:
     """Emit S(n, x) for every number of dice n in `counts`, at a base and at its neighbour.
 
-    Its terms are the sums for the n before, of the bases that are 2 to `dice.sides` points away; it
-    is their sum, divided by the sides. The first n has the terms `first_terms`, by points, or is 0
-    if they are None. ``added[n]``, if there is one, is added to the sum at the base itself.
+    S(n, x) is what n dice that show no 1 are worth from score x, or their reach; a base has the
+    numbers of a score. Its terms are the sums for the n before, of the bases that are 2 to
+    `dice.sides` points away; it is their sum, divided by the sides. The first n has the terms
+    `first_terms`, by points, or is 0 if they are None. ``added[n]``, if there is one, is added to
+    the sum at the base itself.
     """
     share = 1.0 / dice.sides
     previous_count = None

@@ -22,7 +22,8 @@ MOST_VISITS = 1e300  # expected of a state: times a payoff, and summed, they sta
 def count_visits(graph, recurring, play, positions, reach):
     """Compute the expected visits of a small block's states, in ``recurring.visits``.
 
-    The flow into each state, `reach` (C, H), goes round in the block. By elimination:
+    A block is a set of positions that play can return to: under given rows, a Markov chain. The
+    flow into each state, `reach` (C, H), goes round in the block. By elimination:
 
     1. Eliminate the states of the Markov chain, the last first.
     2. Pass flow from each state on to the earlier ones, the last first.
@@ -56,6 +57,7 @@ def take_arriving(positions, reach, waiting_reach):
 def send_waiting(graph, recurring, play, positions, is_small, reach, scratch):
     """Send the reach that waits in a block's states one turn on; returns whether there was any.
 
+    A block is a set of positions that play can return to.
     It waits in ``recurring.waiting_reach``, (C, H), where that which leaves the block is collected,
     too; the sum is added to `reach`, (C, H). In a small block a state sends its expected visits:
     what comes back to the block is among them, and need not go round. Reach that is only rounding
@@ -105,7 +107,8 @@ def leave_block(graph, recurring, block, me, positions, reach, row_reach):
 def visit(graph, recurring, first, last, me, policies, reach, row_reach, scratch):
     """Turn the flow into the states of small blocks, `reach` (C, H), into expected visits.
 
-    For each block from `first`, below `last`:
+    A block is a set of positions that play can return to. For each block from `first`, below
+    `last`:
 
     1. Expected visits of its states, by elimination.
     2. The reach of rows of `me`, `row_reach` (R,), is the sum of the visits of its states.

@@ -25,6 +25,7 @@ from hogeq.kernels.recurring_values import solve
 def begin_settling(graph, recurring, block, rule, matches):
     """Write to ``recurring.progress`` that setting a block's rows begins, at its first position.
 
+    A block is a set of positions that play can return to, a row an information set's probabilities.
     Unless the role is COUNTERFACTUAL they are set by it. A row *has several* states if there are
     several memories or matches, or if another position of the block has the same row.
     """
@@ -71,7 +72,12 @@ def undo_unless_better(row, row_before, action_values):
 
 @routine
 def settle_row(graph, recurring, block, rule, matches, sums, scratch):
-    """Do steps 2 to 4 of :func:`settle` for one row; returns whether anything is left to do.
+    """Set the next row of a block by the role of a pass; returns whether anything is left to do.
+
+    A row has the probabilities of an information set, a block is a set of positions that play can
+    return to. These are steps 2 to 4 of :func:`settle`: sum the row's counterfactual values; set
+    it, or if it was set in the last call, check that this wins and else undo it. ``progress`` says
+    where the work stands.
 
     The block is valued. Where the row's change makes its values stale, ``progress[STALE]`` is 1
     afterwards: value it before the next call.
@@ -119,6 +125,7 @@ def settle_row(graph, recurring, block, rule, matches, sums, scratch):
 def settle(graph, recurring, first, last, rule, matches, sums, scratch):
     """Value small blocks from `first`, below `last`, with rows as the role sets them.
 
+    A block is a set of positions that play can return to, a row an information set's probabilities.
     For each block, the last first:
 
     1. Value it if it is stale: at first, and when a row of it has changed.

@@ -76,6 +76,8 @@ def state_in_block(recurring, position, memory, memories):
 def write_chain(graph, recurring, play, positions, choice, values, payoff):
     """Write the Markov chain on a small block's m states, and return m.
 
+    A block is a set of positions that play can return to, a state one of them and a memory.
+
     - ``recurring.transition`` (m, m) gets the probabilities to come from one state to another,
     - ``recurring.leave_probability`` (m,) the probability to leave the block by this turn,
     - ``recurring.state_values`` (m,) the expected payoff, (T,), or value, (C, H), by leaving.
@@ -184,10 +186,11 @@ def solve(graph, recurring, first, last, play, choice, values, payoff):
 def value_once(graph, recurring, play, positions, choice, values, payoff, is_count, scratch):
     """Do one round of value iteration over a block's states, in place; return the largest change.
 
-    States with a `choice`, (C, H), take the best action for who moves, and note it there; others
-    act by their rows. If `is_count`, `values` (C, H) are not payoffs but numbers of turns, which
-    1 is added to: then states with a choice take the action that keeps play in the block longest,
-    and the change returned is the largest rise, not the largest in size.
+    A block is a set of positions that play can return to. States with a `choice`, (C, H), take the
+    best action for who moves, and note it there; others act by their rows. If `is_count`, `values`
+    (C, H) are not payoffs but numbers of turns, which 1 is added to: then states with a choice take
+    the action that keeps play in the block longest, and the change returned is the largest rise,
+    not the largest in size.
     """
     largest_change = -np.inf
     added = 1.0 if is_count else 0.0
@@ -213,6 +216,8 @@ def value_once(graph, recurring, play, positions, choice, values, payoff, is_cou
 @kernel
 def iterate(graph, recurring, block, begins, play, choice, values, payoff, bounds, scratch):
     """Value a large block, `values` (C, H), by value iteration; resumable.
+
+    A block is a set of positions that play can return to.
 
     1. From ``recurring.endless_payoff`` on, value the states round by round until no value changes.
     2. If `bounds`: bound the number of turns in the block from above. A round adds 1 to the number
@@ -292,7 +297,12 @@ def stay_probability(graph, recurring, position, memory, action):
 
 @part
 def stay_or_leave(graph, recurring, position, memory, aim, best_value, sign, way_values, chosen):
-    """Return the action of a state by the aim STAY or LEAVE of :func:`choose`, or else `chosen`."""
+    """Return the action of a state that policy iteration takes by its aim, STAY or LEAVE.
+
+    STAY takes the action that stays in the block with the highest probability. LEAVE takes the
+    first of the best actions, of those that do not stay for certain if there are any. A value is
+    the entry of `way_values` at an action's slot, times `sign`. Without such an action: `chosen`.
+    """
     slots = graph.action_slot[graph.situation[position]]
     most_stay = -1.0  # the highest probability to stay, of the actions so far
     takes_staying = True  # whether `chosen` stays for certain
@@ -313,7 +323,9 @@ def stay_or_leave(graph, recurring, position, memory, aim, best_value, sign, way
 
 @kernel
 def choose(graph, recurring, block, me, mover, aim, choice, values, payoff, scratch):
-    """Choose actions, `choice` (C, H), in the states of a block in which `mover` moves.
+    """Choose actions, `choice` (C, H), in a block's states where `mover` moves: policy iteration.
+
+    A block is a set of positions that play can return to.
 
     - `aim` STAY: take the action that stays in the block with the highest probability.
     - `aim` IMPROVE: take the best action where it is worth more than the present one.

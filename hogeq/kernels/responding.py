@@ -58,7 +58,12 @@ def action_outcomes(states, state, action):
 
 @kernel
 def mark(graph, reached):
-    """Mark the states, `reached` (C, H), that play can come to; count outcomes that go on."""
+    """Mark the states, `reached` (C, H), that play can come to; count outcomes that go on.
+
+    A state is a position and a memory. Positions are in an order in which play meets them. A way is
+    an action's distribution over outcomes; the next memory follows from the outcome's label and the
+    lane, a class of memories.
+    """
     for start in range(len(graph.start)):
         reached[graph.start[start, 0], graph.start[start, 1]] = 1
     num_outcomes = 0
@@ -83,7 +88,9 @@ def mark(graph, reached):
 def lay_out(graph, number, states):
     """Fill the arrays of `states`, a :class:`States`, from those of a graph.
 
-    `number` (C, H) is the number of each state, -1 where play cannot come.
+    `number` (C, H) is the number of each state, a position and a memory; -1 where play cannot come.
+    A way is an action's distribution over outcomes; the next memory follows from the outcome's
+    label and the lane, a class of memories.
     """
     actions = graph.way.shape[2]
     num_outcomes = 0
@@ -118,8 +125,8 @@ def lay_out(graph, number, states):
 def meet(states, corners, table, is_reachable):
     """Mark the states, `is_reachable` (S,), that play can come to against one table, (F, K).
 
-    The player may play all `corners` of its rows, all others play their rows of the table. States
-    come in an order in which play meets them.
+    The player may play all `corners` of its rows, distributions over actions; all others play their
+    rows of the table. States come in an order in which play meets them.
     """
     actions = states.immediate_payoff.shape[1]
     for start in states.start_state:

@@ -53,6 +53,9 @@ def _played_sequence(treeplex, chosen, refined):
 def ascend(treeplex, payoff, least_gain, chosen, weights, values):
     """Improve a pure strategy row by row: one round of coordinate ascent.
 
+    A row is an information set; each of its parts that the player would tell apart with perfect
+    recall is a refined one. A sequence is the player's own actions so far, up to one of them.
+
     1. Fill `weights`, (J,): 1 for refined information sets that `chosen`, (R,), leads to, else 0.
        They hold for all the round, since what comes before a row is set after it.
     2. For each row, the last first: sum the values of each action over these, and take the best
@@ -157,7 +160,8 @@ def anneal(treeplex, payoff, drawn, temperatures, chosen, best, stack):
 def search_rows(treeplex, progress, payoff, values, chosen, bound, target, depth, most_steps):
     """Find a pure strategy above a target by depth-first branch and bound; resumable.
 
-    The first `depth` rows are set. A step, of at most `most_steps` in a call:
+    Rows are information sets, in an order in which plays meet them. The first `depth` are set. A
+    step, of at most `most_steps` in a call:
 
     1. Take the next action in row `depth`; if there is none, unset the row and go back to the last.
     2. Add the payoff of the sequences that the action completes, and reach what follows them.
@@ -199,7 +203,12 @@ def search_rows(treeplex, progress, payoff, values, chosen, bound, target, depth
 
 @part
 def _set_row(treeplex, payoff, values, row, action, progress):
-    """Set a row, after all rows before it: fill entry `row` + 1 of `progress` from entry `row`."""
+    """Set the action of a row in a depth-first search: fill entry `row` + 1 of `progress`.
+
+    All rows before it are set: entry `row` says how many of the refined information sets (parts of
+    a row with one own past) of each later row are reached, the values of its actions there, and the
+    payoff that is settled. The action adds its sequences' payoff, and reaches what follows them.
+    """
     depth = row + 1
     for later in range(depth, progress.num_reached.shape[1]):
         progress.num_reached[depth, later] = progress.num_reached[row, later]
@@ -218,7 +227,9 @@ def _set_row(treeplex, payoff, values, row, action, progress):
 def _reach_after(treeplex, values, sequence, depth, progress):
     """Add the refined information sets that follow a sequence to those reached at a depth.
 
-    `values`, (S,), by sequence, are those to a player who remembers everything.
+    They are parts of rows with one own past, here the sequence: own actions so far. The depth is
+    the number of rows set. Added to the values of a row's actions are those of `values`, (S,), by
+    sequence: to a player who remembers everything.
     """
     for entry in segment(treeplex.child_offsets, sequence):
         refined = treeplex.refined_by_parent[entry]

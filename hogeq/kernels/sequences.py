@@ -83,7 +83,11 @@ def illegal_mass_per_legal(policy, row, legal):
 
 @part
 def fill_weights(tree, policy, low, high, weights):
-    """Fill realisation weights, (S,), of sequences that end in rows from `low`, below `high`."""
+    """Fill realisation weights, (S,), of sequences that end in rows from `low`, below `high`.
+
+    A sequence's weight is the product of the probabilities of its own actions. `tree_row` numbers
+    the rows (information sets) in the order of plays; a refined one is a row after one sequence.
+    """
     for tree_row in range(low, high):
         row, legal = tree.policy_row[tree_row], tree.num_legal[tree_row]
         extra = illegal_mass_per_legal(policy, row, legal)
@@ -128,7 +132,8 @@ def fill_end_values(tree, weights, low, high, sequence_values):
 def sum_action_values(tree, tree_row, own_weights, sequence_values, action_values):
     """Fill a row's action values, (K,): sums over its refined information sets.
 
-    Each counts by its own realisation weight, (S,); weights of 1 give counterfactual values.
+    These are the parts of the row (information set) after one sequence of own actions each. Each
+    counts by its own realisation weight, (S,); weights of 1 give counterfactual values.
     """
     action_values[:] = 0.0
     for refined in segment(tree.refined_offsets, tree_row):
@@ -162,7 +167,8 @@ def centre_values(action_values, legal, share, reach, extra):
 def add_expected_values(tree, tree_row, policy, sequence_values):
     """Add a row's expected value at each refined information set to the sequence before it.
 
-    Under `policy`, (R, K); `sequence_values`, (S,), change in place.
+    A refined one is the part of a row (information set) after one sequence of own actions. Under
+    `policy`, (R, K); `sequence_values`, (S,), change in place.
     """
     row, legal = tree.policy_row[tree_row], tree.num_legal[tree_row]
     extra = illegal_mass_per_legal(policy, row, legal)
@@ -187,6 +193,7 @@ def add_best_values(tree, tree_row, sequence_values):
 def forward(tree, policies, shares, own, other, scratch, reach):
     """Fill realisation weights of player 0 and its opponents, top-down, and the reach of rows.
 
+    The weight of a sequence is the product of the probabilities of a player's own actions in it.
     `own`, (S,), gets those of ``policies[0]``; `other`, (S,), the mean of those of the n policies
     after it, by `shares`, (n,). One policy alone is self-play, and fills both. `reach`, (R,), or
     (0,) to leave it out, gets own weight times counterfactual reach, in the share of the games in
@@ -215,6 +222,8 @@ def backward(
     role, tree, policies, own, other, sequence_values, reach, values, temperature, damping
 ):
     """Value all sequences for player 0, bottom-up, and set its rows by a role.
+
+    A sequence is a player's own actions so far, a row an information set's action probabilities.
 
     1. Value sequences by the payoffs of their ends, against the opponents' weights `other`, (S,).
     2. For each row, the last first: fill its action values, weighted by reach and centred, in
@@ -272,9 +281,10 @@ def update_regrets(row, weight, discounts, plus, policy, action_values, tables):
 
 @kernel
 def minimise(tree, tables, factors, alternating, plus, epsilon, visits, scratch):
-    """Do iterations of a regret minimiser in self-play, one for each row of `factors`, (n, 3).
+    """Do iterations of CFR or a variant in self-play, one for each row of `factors`, (n, 3).
 
-    A row has the weight in the average, and the discounts of positive and of negative regrets.
+    A row of factors has the weight in the average, and the discounts of positive and of negative
+    regrets.
 
     1. Match regrets in all rows, and fill the realisation weights.
     2. For both players, or one after the other if `alternating`: value the ends of sequences.

@@ -89,7 +89,11 @@ class CellLayout:
         self.shape = self._shape()
 
     def _board(self) -> Board:
-        """Find how many totals and scores ahead turns and landings lead: the sizes of pages."""
+        """Compute the sizes of pages from how many points ahead turns lead.
+
+        A page is a ring of rows by total score: it keeps as many totals as are in use at once, each
+        a row by opponent's score. Pages have afterstates, or cells.
+        """
         tables, goal = self.tables, self.goal
         targets = [target for dice in tables.dice_of_kind for target in dice.targets]
         most_gift = max(int(tables.no_dice_gift.max()), *(target.gift for target in targets))
@@ -137,7 +141,11 @@ class CellLayout:
     # --- groups, families and lines ---
 
     def _group(self, mode: int, lane: int) -> _Group:
-        """Make the group of a mode and a lane: with the rolls that some memory of it plays."""
+        """Make the group of a mode and a lane, with the rolls that some memory of it plays.
+
+        A mode is a kind of turn and whether the roll forces another; memories of one lane carry the
+        same to the next turn. A group's rolls lead to the same afterstates.
+        """
         in_lane = self.tables.memory_lane == lane  # (H,)
         rolls = []
         for modes in self.tables.roll_mode:  # of a situation, (H, K)
@@ -165,8 +173,10 @@ class CellLayout:
     def _lay_out_groups(self) -> None:
         """Set `families`, `groups`, `line_of_roll`, `num_sums` and `num_lines`.
 
-        Groups of the same kind and rolls, neighbours in the list, join a family. Each group gets
-        its first page, its vectors of sums, and its lines, counted in each situation anew.
+        A group is a kind of turn and a part of the memory that it carries along; a line is one roll
+        of a group; a page has the afterstates of one record of the turn. Groups of the same kind
+        and rolls, neighbours in the list, join a family. Each group gets its first page, its
+        vectors of sums, and its lines, counted in each situation anew.
         """
         tables = self.tables
         families: list[Family] = []
@@ -213,8 +223,10 @@ class CellLayout:
 
     @cached_property
     def handover(self) -> Ints:
-        """Way to end of every page of afterstates, and two memories that may move next, (pages, 3).
+        """How the turn ends on each page of afterstates, and which memories move next, (pages, 3).
 
+        A page has the afterstates of one end of the turn (1 forces another turn), part of the
+        memory that is carried along (lane) and record. The columns are the end and two memories.
         That of the other player, then that of the same one, whose numbers come after all others.
         """
         next_memory = self.tables.next_memory  # (2, W, J), by whether the same player moves again
@@ -230,6 +242,7 @@ class CellLayout:
     def landing(self) -> Positions:
         """Twice the position of the cell on which an afterstate lands, + 1 for the same player.
 
+        A position is an index within a page of cells, a ring of rows by total score.
         By end of the turn, total and opponent's score: (ends, totals, width). Where play is over it
         is a position of a page's constants: the first, 0, for a loss, the last, 1, for a win.
         """
@@ -260,8 +273,9 @@ class CellLayout:
 
     @cached_property
     def no_dice(self) -> Positions:
-        """Position of the afterstate of rolling no dice, counted from a group's first page on.
+        """Index of the afterstate of rolling no dice, counted from a group's first page on.
 
+        A page has the afterstates of one record of the turn, in rows by total score.
         By kind of turn, total and opponent's score: (D, 2 * G - 1, width). Where that decides the
         game it is a position of the first page's constants, of a loss or a win.
         """

@@ -42,8 +42,9 @@ Call = Callable[[], object]
 def _calls(game: HogEngine, part: str) -> Iterable[Call]:
     """List the calls that need the kernels of a part of a game, one kernel more by each call.
 
-    They work on arrays of their own, and their results are of no use. `part` is one of `PARTS`, or
-    "matches", the part by which two matrices meet.
+    They work on arrays of their own, and their results are of no use: a kernel is compiled when it
+    is first called. `part` is one of `PARTS`, or "matches", the part by which two matrices (pure
+    strategies) meet. A layout is a set of kernels with their arrays, in double or single precision.
     """
     uniform = np.full((2, *game.shape), 1.0 / game.num_actions)
     duels = game.duels()

@@ -44,7 +44,11 @@ class Run(NamedTuple):
 
 
 def _runs(pass_graph: PassGraph, memories: int) -> list[Run]:
-    """Cut the blocks of a pass into runs of one kind; small blocks also by what they may take."""
+    """Cut the blocks of a pass into runs of one kind; small blocks also by what they may take.
+
+    A block is a set of positions. One that recurs, to which play can return, is SMALL, solved by
+    elimination, or LARGE, iterated; others are PLAIN.
+    """
     states = np.diff(pass_graph.block_start) * memories  # of each block
     kind_if_recurs = np.where(states <= MOST_DENSE, SMALL, LARGE)
     kind = np.where(pass_graph.block_recurs > 0, kind_if_recurs, PLAIN)
@@ -72,7 +76,10 @@ def scratch_for(pass_graph: PassGraph, matches: int) -> Scratch:
 
 
 def _recurring_blocks(graph: Graph, pass_graph: PassGraph, me: int) -> RecurringBlocks | None:
-    """Make the arrays for blocks that recur, in a pass of the player `me`; None if none does."""
+    """Make the arrays for blocks that recur, in a pass of the player `me`; None if none does.
+
+    A block is a set of positions; it recurs if play can return to one of them.
+    """
     if not pass_graph.block_recurs.any():
         return None
     block_of_position = np.full(graph.positions, -1)
@@ -180,8 +187,9 @@ class GraphPasses:
     def forward(self, policies: Floats, entering: Floats | None = None) -> Floats:
         """Fill `reach` and `row_reach`, and return the latter.
 
-        `entering` (n, C, H), of zeros, gets the reach with which play comes into the states of each
-        block that recurs, before it goes round there.
+        Of n opponents, in turn. Runs are blocks of positions of one kind: a PLAIN one is passed
+        once, in one that recurs (SMALL, LARGE) reach goes round. `entering` (n, C, H), of zeros,
+        gets the reach with which play comes into the states of each such block before.
         """
         from hogeq.kernels import graph_passes, recurring_reach
 
@@ -288,7 +296,8 @@ class GraphPasses:
     def _settle_large(self, recurring: RecurringBlocks, block: int, *arguments: Any) -> None:
         """Value a large block, and set its rows one by one as the role has it.
 
-        The arguments are as of :func:`hogeq.kernels.graph_passes.act`.
+        A block is a set of positions that play can return to. The arguments are as of
+        :func:`hogeq.kernels.graph_passes.act`.
         """
         from hogeq.kernels.recurring_rows import settle_large
 
@@ -331,7 +340,11 @@ class GraphPasses:
         return Matches(policies, weights, self.payoff, self.reach, self.values)
 
     def _value(self, run: Run, matches: Matches, rule: PassRule) -> None:
-        """Value a run of blocks under the policies of matches; in FULL_MEMORY by best actions."""
+        """Value a run of blocks under the policies of matches; in FULL_MEMORY by best actions.
+
+        A block is a set of positions. PLAIN ones are passed once; in one that recurs, to which play
+        can return, values are those of a Markov chain: solved if SMALL, else iterated.
+        """
         from hogeq.kernels import graph_passes, recurring_values
 
         pass_graph, recurring, scratch = self.pass_graph, self._recurring, self._scratch

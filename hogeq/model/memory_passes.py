@@ -89,7 +89,7 @@ def _swap_scores_at_most(tables: Tables) -> bool:
 
 
 def _arrivals(tables: Tables) -> tuple[Ints, Ints, Ints]:
-    """List the afterstates that land on each cell, cell by cell.
+    """List the afterstates that land on each cell, cell by cell: what a turn leaves there.
 
     Returns their opponent's and own scores, (G * G,), and where each cell's begin, (G * G + 1,).
     """
@@ -129,7 +129,7 @@ def memory_shape(tables: Tables) -> Shape:
 
 
 def _points_by_record(tables: Tables) -> dict[int, set[int]]:
-    """Map each record to the points of the turns that leave it, rolling no dice included."""
+    """Map each record, what is remembered of a turn, to the points of the turns that leave it."""
     (dice,) = tables.dice_of_kind
     points: dict[int, set[int]] = {}
     for target in dice.targets:
@@ -168,7 +168,9 @@ class _Column(NamedTuple):
 def _column(tables: Tables, shape: Shape) -> _Column:
     """Lay a column out, ring after ring: afterstates by record, then rolls, then sums of dice.
 
-    A ring of n entries has as many scores as are in use at once: a score's entry is ``score % n``.
+    A column has all numbers of the cells of one opponent's score; `positions` says, by own score
+    and kind of number, where it begins. A ring of n entries has as many scores as are in use at
+    once: a score's entry is ``score % n``.
     """
     goal, lane_size = tables.goal, shape.lanes
     points = _points_by_record(tables)

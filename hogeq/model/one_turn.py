@@ -48,7 +48,9 @@ def payoffs_at(passes: GraphLayout, positions: Ints) -> Iterator[tuple[Ints, Flo
     """Yield some positions at a time, (n,), with the payoffs to player 0 of all rolls, (n, H, K).
 
     They come from the values of passes, whoever moves there. Positions of one situation (the same
-    dice, used alike) share their chances, and come in chunks small enough for the cache.
+    dice, used alike) share their chances, and come in chunks small enough for the cache. A way is a
+    distribution over the ends of a turn, a lane what a memory hands on: an end and a lane give the
+    next memory.
     """
     graph, pass_graph = passes.graph, passes.passes.pass_graph
     lanes = graph.following.shape[1]
@@ -76,7 +78,8 @@ def payoffs_at(passes: GraphLayout, positions: Ints) -> Iterator[tuple[Ints, Flo
 def send_on(graph: Graph, positions: Ints, rolls: Floats, reach: Floats) -> None:
     """Add to `reach` (C,), in place, that of what follows positions if `rolls` (n, K) are played.
 
-    Of a graph without hidden memory: the transpose of values.
+    Of a graph without hidden memory: the transpose of values. Chances of a roll's ends are by
+    situation, the kind of position; a way is a distribution over ends, by which a roll is played.
     """
     situations = graph.situation[positions]
     for situation in np.unique(situations).tolist():

@@ -30,7 +30,12 @@ class _ActionWays(NamedTuple):
 
 @lru_cache(maxsize=4)
 def pass_graph_of(graph: Graph) -> PassGraph:
-    """Put a graph into the order of a pass: blocks, ways of one action each, padded lanes."""
+    """Put a graph into the order of a pass: blocks, ways of one action each, padded lanes.
+
+    A block has positions that are valued together. A way is a distribution over outcomes, by which
+    an action is played in some memories; a lane is a class of memories from which each label of a
+    turn leads to the same memory. A situation is a kind of position, with its ways numbered anew.
+    """
     situations, _, _ = graph.way.shape
     is_legal = np.asarray((graph.way >= 0).all(axis=1))  # (S, K)
     ways = _split_by_action(graph, is_legal)
@@ -84,7 +89,10 @@ def pass_graph_of(graph: Graph) -> PassGraph:
 
 
 def _split_by_action(graph: Graph, is_legal: NDArray[np.bool_]) -> _ActionWays:
-    """Make one way of each pair of a way and an action; `is_legal` (S, K) marks actions."""
+    """Make one way of each pair of a way (an outcome distribution) and an action that plays it.
+
+    `is_legal`, (S, K), marks the actions of each kind of position.
+    """
     actions = graph.num_actions
     exists = graph.way >= 0  # (S, H, K)
     pair_of = graph.way.astype(np.int64) * actions + np.arange(actions)  # way, then action
@@ -102,8 +110,9 @@ def _lane_ranges(
 ) -> tuple[Ints, Ints]:
     """Find the lanes, first and past the last, in which each way and each end can be.
 
-    Arrays (W, 2) and (E, 2). `lane` (H,) is that of each memory, `width` the padded number of
-    lanes; the outcomes of way w begin at ``outcome_start[w]``.
+    A lane is a class of memories that hand on the same; a way (a distribution over ends of a turn)
+    is in those of the memories that play it. Arrays (W, 2) and (E, 2). `lane` (H,) is that of each
+    memory, `width` the padded number of lanes; the outcomes of way w begin at ``outcome_start[w]``.
     """
     num_ways = len(ways.original)
     can_be_in = np.zeros((num_ways, width), bool)
@@ -196,7 +205,10 @@ def _mirror(graph: Graph) -> NDArray[np.int32]:
 
 
 def _are_mirrored(graph: Graph, positions: Ints, ends: Ints) -> bool:
-    """Whether `ends` of turns at positions, (n,), and at the ones after them are mirrored."""
+    """Whether `ends` of turns at positions, (n,), and at the ones after them are mirrored.
+
+    So each end leads to mirrored positions with one label, or to payoffs that sum to the total.
+    """
     entry = graph.place[positions, None] + ends  # (n, ends)
     mirror_entry = graph.place[positions + 1, None] + ends
     after, mirror_after = graph.next[entry], graph.next[mirror_entry]

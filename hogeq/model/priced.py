@@ -42,7 +42,7 @@ class Problem:
 
 
 class PricedResponders:
-    """Responders that know every state and pay for their actions, one for each problem.
+    """Responders that know every state and pay dual prices for their actions, one for each problem.
 
     They are the `parts`, by problem; what they do is summed by the chances of the problems. Payoffs
     are in units of `scale`, a power of two that is no less than the largest. Nothing is computed
@@ -172,9 +172,9 @@ class PricedResponders:
     def lift(self, row: int, claim: Claim) -> tuple[Floats, float]:
         """Value the claims of a row, without charging them: refunds, and the fall of the value.
 
-        Refunds are worths of the claims at the start: one for each action that claims, but those of
-        the last may share one that is no less. The second is by how far the responders' value
-        falls.
+        Claims are rises of dual prices in the states of one row, an information set. Refunds are
+        worths of the claims at the start: one for each action that claims, but those of the last
+        may share one that is no less. The second is by how far the responders' value falls.
         """
         refunds = np.zeros(claim.num_refunds)
         total_fall = 0.0
@@ -187,8 +187,10 @@ class PricedResponders:
     def take(
         self, row: int, claim: Claim, row_prices: dict[int, RowPrices] | None, lifted: Floats | None
     ) -> Floats:
-        """Charge claims: add them to the prices, subtract their loans, and return the refunds.
+        """Charge claims: add them to the dual prices, subtract their loans, and return the refunds.
 
+        A claim is of one row (information set), loans are cuts of prices before it, and a refund is
+        the most that a responder who takes one action in the whole row collects of the claim.
         `row_prices` is the row's own part of the prices, changed alike, by number of the responder;
         None if it is not stored. `lifted` are the refunds if the last pass was :meth:`lift` of the
         same claim: with one responder no other pass is then made.
@@ -229,8 +231,9 @@ class PricedResponders:
     def revise(
         self, row: int, row_prices: dict[int, RowPrices], more: Floats, lent: float
     ) -> Floats:
-        """Charge `more` claims in a row, (K, n), and move its loans to lower the bound most.
+        """Raise dual prices in a row by `more`, (K, n), and move its loans to lower the bound most.
 
+        The row is an information set of n states; loans are cuts of prices before it.
         `row_prices` is the row's part of the prices, by number of the responder, revised in place;
         `lent` the largest share of an action's reduced cost that is lent. Returns the refunds of
         all claims of the row, (K,).

@@ -104,9 +104,10 @@ class SeatPasses:
         )
 
     def set_claims(self, row: int, row_claims: Floats) -> Ints:
-        """Set the worths in a row's states to claims, (m, H, width); return its positions, (m,).
+        """Set worths in a row's states to its claims, (m, H, width); return its positions, (m,).
 
-        A pass of so many numbers takes the worths from there.
+        A claim is a rise of a dual price. A pass upward takes the worths (the most that is
+        collected of each claim) from there.
         """
         members = self.positions[self.positions_of_row(row)]
         width = row_claims.shape[-1]
@@ -210,7 +211,10 @@ class PricedResponder:
         )
 
     def begin(self) -> None:
-        """Find the states and the ways to play that play can reach, and solve the responder."""
+        """Find the states and the ways to play that play can reach, and solve the responder.
+
+        A way is a distribution over outcomes, by which an action is played in some memories.
+        """
         passes, arrays, pass_graph = self.passes, self.arrays, self.passes.pass_graph
         lanes = pass_graph.next_memory.shape[1]
         arrays.is_reachable[:] = self.reach_of_states() > 0.0
@@ -261,7 +265,9 @@ class PricedResponder:
     def lift(self, row: int, claim: Claim) -> tuple[Floats, float]:
         """Value a claim by one pass: its refunds, and how far the responder's value falls.
 
-        Columns of the pass are the claims of actions and, last, the fall of the row's value.
+        A claim is a rise of dual prices in the states of one row (information set); a refund is the
+        most that a responder who takes one action in the whole row can collect of it. Columns of
+        the pass are the claims of actions and, last, the fall of the row's value.
         """
         passes, count = self.passes, claim.num_refunds
         columns = np.zeros((len(claim.value_fall), WIDTH))
@@ -292,9 +298,10 @@ class PricedResponder:
         return RowPrices(positions, np.zeros((len(positions), *passes.shape[1:])))
 
     def lend(self, row: int, claim: Claim, stored: RowPrices | None) -> None:
-        """Charge the responder for a row's claims, and subtract the loans of the last pass.
+        """Raise the dual prices of a row by its claim, and subtract the loans of the last pass.
 
-        `stored` is the row's own part of the prices, changed alike; None if it is not stored.
+        Loans lower prices before the row. `stored` is the row's own part of the prices, changed
+        alike; None if it is not stored.
         """
         passes, prices = self.passes, self.arrays.prices
         members = passes.positions_of_row(row)
@@ -314,10 +321,12 @@ class PricedResponder:
     # --- revisions ---
 
     def revise(self, row: int, stored: RowPrices, more: Floats, lent: float) -> Floats:
-        """Charge `more` claims in a row, (K, n), and move its loans: the refunds, (K,).
+        """Raise dual prices in a row by `more`, (K, n), and move its loans: the refunds, (K,).
 
-        `stored` is the row's part of the prices, revised in place; `lent` the largest share of an
-        action's reduced cost that is lent.
+        Loans are cuts of prices before the row; an action's refund is the most that a responder
+        collects of the row's prices if it takes this action in the whole row. `stored` is the row's
+        part of the prices, revised in place; `lent` the largest share of an action's reduced cost
+        that is lent.
         """
         passes, prices = self.passes, self.arrays.prices
         members = passes.positions_of_row(row)
@@ -345,8 +354,10 @@ class PricedResponder:
     ) -> Floats:
         """Value all claims of a row, (m, H, K), by one pass, which moves its loans: refunds, (K,).
 
-        `lent` is the largest share of reduced costs that is lent, `returned` the share of needless
-        loans that is given back. Columns of the pass are actions, then idle ones to a power of two.
+        Claims are the row's dual prices, loans are cuts of prices before it, an action's refund is
+        the most that a responder collects of the claims who takes it in the whole row. `lent` is
+        the largest share of reduced costs that is lent, `returned` the share of needless loans that
+        is given back. Columns of the pass are actions, then idle ones to a power of two.
         """
         passes = self.passes
         positions, memories, actions = row_claims.shape

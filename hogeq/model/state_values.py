@@ -66,7 +66,10 @@ def _mean_values(policies: Floats, player: int, cells: Ints, roll_values: Floats
 
 
 def _valued(game: HogEngine, policies: Floats, role: Role) -> tuple[GraphLayout, float]:
-    """Interpret a pass backward; return it, and player 0's win probability moving first."""
+    """Value all states by one pass backward; return it, and player 0's win probability going first.
+
+    The pass is over the graph, uncompiled; `role` says how player 0 acts.
+    """
     passes = game.graph_layout(len(policies))
     unread_reach = Reach(passes.each_reach[0], np.ones(1))
     starts, _ = passes.backward(role, plain(policies), unread_reach, 1.0, 1.0)

@@ -133,8 +133,10 @@ def tables_of(rules: Rules) -> Tables:
 def _modes_and_bonuses(ways: Ways, *, own_score_counts: bool) -> tuple[list[_Mode], list[int]]:
     """List mode and bonus of every roll, by situation, memory and roll: (S * H * K,).
 
-    `own_score_counts` says whether what no dice score depends on the mover's own score. Then a
-    bonus on no dice is not the same as a higher score before: it belongs to the kind of turn.
+    A mode is a kind of turn (the dice) and whether the roll forces another turn, a way how a roll
+    is played in a situation and a memory. `own_score_counts` says whether what no dice score
+    depends on the mover's own score. Then a bonus on no dice is not the same as a higher score
+    before: it belongs to the kind of turn.
     """
     modes: list[_Mode] = []
     bonuses: list[int] = []
@@ -194,10 +196,12 @@ class _Term(NamedTuple):
 def dice_of(rules: Rules, sides: int, branches: KindBranches) -> Dice:
     """Find which rolls are cheaper as sums, of one die and the dice before it, and all targets.
 
-    A sum is right for outcomes that leave one record, by points that are not changed. The terms
-    that correct it elsewhere are found by comparison with the true outcomes, so that rules of any
-    kind are served: where these are too many, a roll is the sum of all its outcomes instead. One
-    term more still pays, since other rolls correct the same afterstates.
+    A target is an afterstate (points, gift, record) with the probabilities of the rolls that lead
+    there, or what corrects their sums. A sum is right for outcomes that leave one record, by points
+    that are not changed. The terms that correct it elsewhere are found by comparison with the true
+    outcomes, so that rules of any kind are served: where these are too many, a roll is the sum of
+    all its outcomes instead. One term more still pays, since other rolls correct the same
+    afterstates.
     """
     most_points = max(branch.points for results in branches for branch in results)
     sum_record = record(rules, rules.max_dice, most_points)
