@@ -103,6 +103,7 @@ class SearchContext:
         `rate` is the win rate of the responder. True if a row was changed.
         """
         # No sweep of an ascent finds such a change: to stay once is worth as much as to play on.
+        # A cell is a pair of scores, and `row` its action probabilities, changed in place.
         for cell, staying_action in self.game.ways_to_stay(self.policies):
             row = self.policies[0][cell]
             row_before = row.copy()

@@ -425,7 +425,10 @@ class AttackSearch:
             self.moves[name] = MovePay(tried + 1, gained + choice.gain, sweeps + choice.sweeps)
 
     def _record_progress(self) -> None:
-        """Add a point to the curve, and show the best win rate."""
+        """Add a point to the curve, (sweeps spent, best win rate), and show it as progress.
+
+        A kick is one step of iterated local search.
+        """
         best_rate = self.best.rate
         self.curve.append((self.sweeps, best_rate))
         if not self.kicks:

@@ -143,7 +143,7 @@ class ResponseGraph:
     def against(
         self, weights: Floats, tables: Floats, corners: Sequence[Floats] | None = None
     ) -> "Responses":
-        """Pose the problem of a best response to a mixture of opponents.
+        """Pose the problem of a best response to a mixture of opponents, by branch and bound.
 
         `weights`, (n,), are the probabilities of its components, and `tables`, (n, F, K), their
         policies, each for the F rows of all other players together. `corners` are the distributions
@@ -164,7 +164,10 @@ class ResponseGraph:
         return Responses(states, choices, others, *errors)
 
     def _payoff_errors(self, weights: Floats, tables: Floats, play: Floats) -> tuple[float, float]:
-        """Bound how far a computed payoff may be off: docs/existence.md, "Rounding", proves it.
+        """Bound the error of a computed payoff, and of a pass: docs/existence.md, "Rounding".
+
+        A sum of n products is off by n units of roundoff of the terms' sizes, gamma_n to first
+        order (Higham 2002, (3.5)); `SECOND_ORDER` covers the rest.
 
         The causes are the rounding of each operation, and probabilities that miss a sum of 1: of
         the mixture's `weights` (n,), of the opponents' `tables` (n, F, K), and of all corners that
@@ -229,7 +232,9 @@ class Responses:
     def gradient(self, response: Ints) -> tuple[float, Floats]:
         """Payoff of a response (R,), and the counterfactual value of every corner, (N,).
 
-        The latter sums the values of the corner in all states of its row, weighted by reach.
+        A response has the number of a corner for each row: a distribution over actions that the
+        information set may play. The value sums those of the corner in all states of its row,
+        weighted by reach.
         """
         payoff = forgetting.differentiate(self.decisions, response, self._work)  # and `corner_sums`
         num_corners = self.decisions.num_corners
@@ -241,8 +246,9 @@ class Responses:
     def improve(self, response: Ints, deadline: Deadline = FOREVER) -> tuple[Ints, float]:
         """Improve a response (R,) row by row, each time in the row that gains most.
 
-        Ends when no row alone gains, or when the time is over. Returns the improved response (R,)
-        and its payoff.
+        A response has the number of a corner for each row (information set): one of the
+        distributions over actions that it may play. Ends when no row alone gains, or when the time
+        is over. Returns the improved response (R,) and its payoff.
         """
         response = response.copy()
         first = self.corners.corner_offsets
@@ -291,6 +297,8 @@ class Responses:
         is_priced: bool = True,
     ) -> ResponseSearch:
         """Prove by branch and bound that no response gets more than a target, or find one.
+
+        A response takes one corner, a distribution over actions, in each row (information set).
 
         1. Solve a relaxation: rows that are not fixed take their best corner in each state.
         2. If it gets more than the target, round it to a response; if that does, too, it is found.

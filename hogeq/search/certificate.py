@@ -162,10 +162,11 @@ class _Search:
         return cast("list[int]", promising.tolist())
 
     def visit(self, row: int) -> None:
-        """Change the dual prices of one row, to lower the bound on all responders.
+        """Change the dual prices of one row (information set), to lower the bound on responders.
 
-        Revise the claims of the row, its part of the prices, and let it claim more if that lowers
-        the bound enough. Then update the row's success, which orders later visits.
+        Block coordinate descent on a Lagrangian dual. Revise the claims of the row, its part of the
+        prices, and let it claim more if that lowers the bound enough. Then update the row's
+        success, which orders later visits.
         """
         value_before = self.bound.value
         if self.bound.can_revise(row):

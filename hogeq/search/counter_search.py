@@ -60,7 +60,11 @@ class Excursion(NamedTuple):
         return cls(STAY, matrix, rate, first_rate=rate, best_before=rate)
 
     def is_over(self, best_rate: float) -> bool:
-        """Whether to give it up: it would stay below the best if it rose by as much once more."""
+        """Whether iterated local search should leave this matrix, and begin a new perturbation.
+
+        It should after a number of near moves if the matrix would stay below the best one even if
+        its win rate rose once more by as much as it has.
+        """
         if self.move == STAY:
             return self.failures >= PATIENCE
         rate_after_same_gain = 2.0 * self.rate - self.first_rate
@@ -187,7 +191,11 @@ class _IteratedSearch:
         return SearchState(self.best, self.best_rate, self.sweeps, self.excursion, self.choices)
 
     def kick(self) -> None:
-        """Begin an excursion by a far move, or refine the present one by a near move."""
+        """Do one step of iterated local search: a perturbation and an ascent.
+
+        A far move begins an excursion, away from the best matrix; near moves refine it until it is
+        over. The best matrix changes if the excursion's wins more.
+        """
         present = self.excursion
         excursion = self._far_move() if present is None else self._near_move(present)
         if excursion.rate > self.best_rate + self.margin:
@@ -251,7 +259,10 @@ class _IteratedSearch:
         return likeliest(context.policies[0]), rate, sweeps
 
     def _end(self, excursion: Excursion) -> None:
-        """End an excursion: note its gain, and refine its matrix if it has become the best one."""
+        """End an excursion, a matrix away from the best one that was refined; note what it gained.
+
+        If it has become the best one, its matrix is refined next.
+        """
         gain = self.best_rate - excursion.best_before
         self.choices["far"].append(MoveGain(excursion.move, max(0.0, gain), excursion.sweeps))
         self.excursion = None
@@ -273,9 +284,11 @@ class Trails(NamedTuple):
     ) -> list[CounterSearch]:
         """List a search for each trail by so many kicks: each perturbs its matrix, and ascends.
 
-        A trail that has no kicks left begins anew by annealing from a random start. Kicks may cross
-        over with a few of the `counters` (m, G, G), known matrices that win against the strategy.
-        All results are evaluated anew anyway, so searches are not exact.
+        A trail is an iterated local search for a counter that goes on while the strategy changes; a
+        kick is one step of it. A trail that has no kicks left begins anew by annealing from a
+        random start. Kicks may cross over with a few of the `counters` (m, G, G), known matrices
+        that win against the strategy. All results are evaluated anew anyway, so searches are not
+        exact.
         """
         shared_bandits = bandits(game.num_actions)
         searches = []
@@ -295,7 +308,7 @@ class Trails(NamedTuple):
         return searches
 
     def after(self, reached: Sequence[Matrix], kicks: int, life: int) -> "Trails":
-        """Give the trails after so many kicks more, which led each to its matrix in `reached`.
+        """Give the trails (searches that go on) after more kicks, which led to `reached`.
 
         A trail that has no kicks left is to begin anew, with kicks for a whole life.
         """

@@ -116,15 +116,18 @@ class LiftedBound:
         return self.value * self.unit + self._payoff_offset
 
     def margin(self) -> float:
-        """Bound the sum of all rounding errors, in units of the scale.
+        """Bound the sum of all rounding errors of the bound, in units of the largest payoff.
 
-        Each step takes a pass; an error of each number in a turn adds up over all turns and passes
-        (docs/exact-response.md, "Rounding").
+        The bound sums the value of a responder that pays dual prices for its actions, solved by one
+        backward pass a step, and refunds, the most that it collects of the prices of each row. An
+        error of each number in a turn adds up over all turns and passes (docs/exact-response.md,
+        "Rounding").
         """
         responder = self._responder
         _, actions = responder.shape
         error_of_turn = priced_turn_error(responder.outcomes(), actions, responder.missing())
-        # Values and prices each add an error in every turn and at the start, and so do the parts.
+        # Values and prices each add an error in every turn and at the start, and so does the sum
+        # over the parts: responders to the components of a mixture.
         turns = 2 * (responder.levels() + 1) + len(responder.parts) - 1
         largest = max(2.0, self._largest, responder.largest_value())
         passes = len(self.steps) + 2  # one a step, the last one, and the sum of the refunds
@@ -144,7 +147,7 @@ class LiftedBound:
         return payoff
 
     def refunds(self) -> Floats:
-        """Give each row's refund, the most that a responder collects of its claims, float64 (R,).
+        """Give each row's refund, the most that a responder collects of its dual prices, (R,).
 
         It is the largest of its actions' refunds: a responder who forgets takes one of them.
         """
@@ -159,10 +162,12 @@ class LiftedBound:
         return self._responder.reduced_costs(row) @ self._responder.reach(row)
 
     def claim(self, step: Step) -> Claim:
-        """Give the claim of a step at the current prices: a share of its action's reduced cost.
+        """Give the change of dual prices in a row that a step makes: a share of a reduced cost.
 
-        A claim changes the price of each action in each state of the row by the difference of the
-        reduced cost of the step's action and its own.
+        The row is an information set of n states; the reduced cost of an action in a state is by
+        how much it is worth less there than the best one. A claim changes the price of each action
+        in each state of the row by the difference of the reduced cost of the step's action and its
+        own.
         """
         # Loans before the row keep a responder from steering towards claims; they use up reduced
         # costs of other actions. Claims of 0 in the mean over the states as they are reached are
@@ -224,7 +229,8 @@ class LiftedBound:
     def _claim(self, step: Step) -> None:
         """Add a step's claim, a change of its row's prices, to the dual prices of all rows.
 
-        What a responder may collect of it is added to the row's refunds.
+        What a responder may collect of it is added to the row's refunds, (K,): for each action, the
+        most that play collects if the whole row (information set) takes it.
         """
         row = step.row
         claim_refunds = None
@@ -238,7 +244,10 @@ class LiftedBound:
         self._refunded[row] += self._refunds_by_action(claim, refunds)
 
     def _reserve_room(self, row: int) -> bool:
-        """Decide whether to store the claims of a row; if so, take its bytes off the room."""
+        """Whether to store the prices of a row, to revise them; if so, take its bytes off the room.
+
+        If the rows to be revised are known, only theirs are stored; else as many as fit.
+        """
         if self._revised is not None:
             return row in self._revised
         size = self._responder.bytes_kept(row)
@@ -286,7 +295,8 @@ class LiftedBound:
     def _refunds_by_action(self, claim: Claim, claim_refunds: Floats) -> Floats:
         """Give what a responder collects of a claim if it always takes one action, by action, (K,).
 
-        Claims have such refunds in the order of their actions; the last may be that of several.
+        A claim is a change of dual prices in one row (information set). Claims have such refunds in
+        the order of their actions; the last may be that of several.
         """
         refunds = np.zeros(self._responder.shape[1])
         if len(claim_refunds):

@@ -261,7 +261,10 @@ def _random_strategy(context: SearchContext) -> Floats:
 def _ascend_with_beliefs_of(
     context: SearchContext, share: float | Floats, believed_policy: Floats
 ) -> int:
-    """Ascend for one sweep, memories being as likely as under a blended policy (G, G, K)."""
+    """Ascend for one sweep, with beliefs about the hidden memory of a blended policy (G, G, K).
+
+    Blended is the responder's, row 0 of the policies, with `believed_policy`. Returns 1 sweep.
+    """
     believed = context.policies.copy()
     believed[0] += share * (believed_policy - believed[0])
     reach = context.work.forward(believed, context.weights)
@@ -272,7 +275,8 @@ def _ascend_with_beliefs_of(
 def _blended_opponents(context: SearchContext, share: float) -> Floats:
     """Blend the opponents (n, G, G, K) with one random strategy: by a share, or half in some cells.
 
-    Returns the blended opponents; those of the context stay.
+    A perturbation: a response to them is then improved against the true ones. Returns the blended
+    opponents; those of the context stay.
     """
     opponents = context.policies[1:]
     change = _random_strategy(context) - opponents

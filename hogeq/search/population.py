@@ -183,7 +183,7 @@ class CounterPool(Population):
 
 
 def overlooked(rates: Floats, above: float, known: Ints, most: int) -> Ints:
-    """List the strongest counters that win more than a limit and are not known, the best first.
+    """List the strongest counter-matrices that win more than a limit and are not known.
 
     `rates` (n,) are the counters' win rates, `above` the limit, and `known` the indices of those
     known. Returns at most `most` indices.

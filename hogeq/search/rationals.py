@@ -77,8 +77,9 @@ class ExactStates:
     def value(self, opponents: Policy, members: Sequence[int], fixed: Sequence[int]) -> Fraction:
         """Payoff against a policy of all other rows, by backward induction in whole numbers.
 
-        `members` are the states that play can come to, ascending. A row of the player takes its
-        action in `fixed`, (R,), or where that is `BEST` the best one in each of its states.
+        A row is an information set. `members` are the states that play can come to, ascending. A
+        row of the player takes its action in `fixed`, (R,), or where that is `BEST` the best one in
+        each of its states.
         """
         common = lcm(*(probability.denominator for row in opponents for probability in row))
         numerators = [[int(probability * common) for probability in row] for row in opponents]
@@ -141,6 +142,8 @@ class ExactStates:
     ) -> bool:
         """Whether no leaf of a proof by branch and bound gets more than a bound, exactly.
 
+        A node of the proof fixes the corners of some rows: distributions over actions that
+        information sets may play. The other rows take the best one in each state (`BEST`).
         `tree` lists the nodes of the proof depth first: the row that a node branches on, or -1 for
         a leaf. Leaves are valued in floating point first, and in fractions if they are near the
         bound. False, too, if the time is over before.

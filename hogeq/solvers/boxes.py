@@ -69,9 +69,10 @@ class Enclosure:
     def prove(self, corners: list[Floats], responses: Ints) -> bool:
         """Prove that no policy of a box has less exploitability than half the target.
 
-        The box has `corners` (n, K) of each row; `responses` (n, R) to begin with take one corner
-        in each row. Boxes are cut depth first, and `steps` lists the cuts and leaves. False on
-        failure.
+        A box is a set of policies: each row (information set) mixes some distributions over
+        actions, its corners. A leaf is a box that one mixture of counters beats. The box has
+        `corners` (n, K) of each row; `responses` (n, R) to begin with take one corner in each row.
+        Boxes are cut depth first, and `steps` lists the cuts and leaves. False on failure.
         """
         stack = [Box(corners, responses)]
         while stack:
@@ -115,6 +116,7 @@ class Enclosure:
     def _leaf_or_cut(self, box: Box) -> tuple[Split | Leaf | None, Ints]:
         """Find counters that beat the whole box, or where to cut it, by a double oracle.
 
+        A box is a set of policies: each row (information set) mixes some corners, distributions.
         The players choose a response, a policy of corners in the box, and a counter-matrix.
 
         1. Solve the matrix game of the responses so far against the pool of counters.
@@ -168,7 +170,7 @@ class Enclosure:
         return None, responses
 
     def _win_rates(self, box: Box, responses: Ints, counters: Ints) -> Floats:
-        """Win rate of each response of corners (n, R) against each counter (m, R), (n, m)."""
+        """Win rates, (n, m), of policies of corners (n, R) of a box against counters (m, R)."""
         problem = self.game.against(counters, corners=box.corners)
         return np.stack([problem.values(response) for response in responses])
 

@@ -221,10 +221,11 @@ class BundleMethod(Solver[BundleState]):
     def _respond(
         self, game: Engine, state: BundleState, trial: Trial, hoped_gain: float, iteration: int
     ) -> tuple[BundleState, float]:
-        """Search for responses to the trial point of a step, and add them to the pool.
+        """Search for responses to the trial point of a step, and add them to the pool of counters.
 
-        Models that shaped the step are taken anew if they miss a counter's win rate by more than a
-        share of `hoped_gain`. Returns the new state, and the largest error of a model.
+        A model is linear in the strategy: the win rate against one counter. Models that shaped the
+        step are taken anew if they miss a counter's win rate by more than a share of `hoped_gain`.
+        Returns the new state, and the largest error of a model.
         """
         strategy = Strategy.unchecked(*trial.point)
         random = np.random.default_rng([self.seed, iteration])
@@ -326,7 +327,10 @@ class BundleMethod(Solver[BundleState]):
 def _with_changes(
     state: BundleState, rates: Floats, point: Point, changed: NDArray[np.int64]
 ) -> Floats:
-    """Win rates (m,) of all counters at a point: those before, but for the `changed` models."""
+    """Win rates (m,) of all counters at a point: those before, but for the `changed` models.
+
+    A model is the linear function that stands for the win rate against one counter.
+    """
     updated = np.zeros(len(state.pool))
     updated[: len(rates)] = rates
     updated[changed] = 1.0 - modelled_rates(state, point.components, changed) @ point.draw

@@ -239,7 +239,8 @@ def _search_or_check(
 ) -> _Result:
     """Search for a counter, or check the cut of a known one; give it a new cut if it needs one.
 
-    It does if its old cut is off, or if it is not in the pool, of which `known` has the digests.
+    A cut is a linear model of the win rate against a counter-matrix. A counter needs one if its old
+    cut is off, or if it is not in the pool, of which `known` has the digests.
     """
     if isinstance(task, Check):
         counter = task.counter

@@ -80,7 +80,7 @@ class DagEngine:
         return weights
 
     def mixed(self, policy: Floats) -> list[Mixed]:
-        """Turn a policy (D, K) of all decisions into a mixture of each player."""
+        """Turn a policy (D, K) of all decisions of belief DAGs into a mixture of each player."""
         weights = self.choice_weights(policy)
         return [Mixed.of(dag, own) for dag, own in zip(self.dags, weights, strict=True)]
 
@@ -203,7 +203,9 @@ def solve_tree(tree: FlatTree, limit: float | Deadline, method: str = "auto") ->
 def _without_dags(solving: Solving) -> Equilibrium:
     """Mix iterates of CFR+ in half of the time; if the bounds do not meet, go on with columns.
 
-    The method of the result is the one that its bounds come from.
+    Columns are pure strategies, or parts of DAGs, of a restricted game that a double oracle extends
+    by best responses; `solving` keeps the best bounds and strategies. The method of the result is
+    the one that its bounds come from.
     """
     ends_before = solving.ends
     mix_iterates(solving, solving.deadline.share(MIXING_SHARE))
@@ -216,7 +218,7 @@ def _without_dags(solving: Solving) -> Equilibrium:
 
 
 def _by_dags(solving: Solving, engine: DagEngine) -> Equilibrium:
-    """Solve by linear programs over both belief DAGs, or over a part that CFR plays.
+    """Solve a tree by linear programs over both belief DAGs, or over a part that CFR plays.
 
     Small DAGs are solved whole. For large ones CFR runs some rounds, until a third of all the time
     is over at the latest, and column generation begins with its likely choices; if these are too

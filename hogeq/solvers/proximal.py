@@ -232,7 +232,10 @@ def _gather(
     is_open: NDArray[np.bool_],
     rows: Ints,
 ) -> _OpenActions:
-    """Gather the open actions of some rows, with their entries of all models."""
+    """Gather the open actions of some rows, with their entries of all linear models.
+
+    Open are actions that the step may play in rows (information sets) with several such.
+    """
     row, action = np.nonzero(is_open[rows])
     actions = rows[row] * logits.shape[1] + action  # indices in the flat policy
     part_gradients = np.take(gradients.reshape(len(gradients), -1), actions, axis=1)

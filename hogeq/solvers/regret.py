@@ -372,7 +372,8 @@ class FSICFR(RegretMinimiser):
     def _iterate(self, game: Engine, state: RegretState, most: int) -> tuple[RegretState, int]:
         """Do `most` iterations, or as many as lead to the next power of two; state, and how many.
 
-        There the average forgets all before the last doubling of the number of iterations.
+        There the average forgets all before the last doubling of the number of iterations: the sum
+        of strategies of the present half is entry 0, that of the half before it entry 1.
         """
         done = int(state.iteration)
         next_power = 1 << done.bit_length()
