@@ -98,7 +98,11 @@ class Decision:
     """
 
     def __init__(self, form: SequenceForm, payoffs: Floats, unit: float = 1.0) -> None:
-        """Lay out the payoffs of a form's sequences, an array; `unit` is that of the stakes."""
+        """Lay out the payoffs of a form's sequences, (S,), as a polynomial in the player's rows.
+
+        A sequence is the own actions so far, a past an information set (row) after one of them.
+        `unit` is that of the stakes, the most that players can expect.
+        """
         self.form = form
         self.unit = unit  # differences of payoffs are compared with shares of it
         self.legal = form.tree.legal  # (R, K)
@@ -164,7 +168,8 @@ class Decision:
     def values(self, policies: Floats) -> tuple[Floats, Floats, Floats]:
         """Compute payoffs, (S,), derivatives, (R, K, S), and KKT gaps of rows, (R, S).
 
-        The gap of a row is the largest derivative by one of its actions less the policy's mean.
+        Of S policies, (R, K, S), at once; a row is an information set. The gap of a row is the
+        largest derivative by one of its actions less the policy's mean.
         """
         payoffs, after = self._expected(policies)
         slopes = self._sum_over_pasts(self._reach(policies) * after)
@@ -201,7 +206,11 @@ class Decision:
         return np.asarray(candidates[..., self._expected(candidates)[0].argmax()])
 
     def ascend(self, policy: Floats, rows: Ints, deadline: Deadline = FOREVER) -> Floats:
-        """Improve rows of a policy, (R, K), one at a time until none gains or the time is over."""
+        """Improve rows of a policy, (R, K), one at a time until none gains or the time is over.
+
+        Coordinate ascent by line searches. A row that a play visits more than once has a polynomial
+        payoff; else it is linear, and the derivative says whether it can gain (`gaps`).
+        """
         least_gain = LEAST_GAIN * self.unit
         for _ in range(SWEEPS):
             value, _, gaps = self.values(policy[..., None])
@@ -252,6 +261,9 @@ class Decision:
     def bounds(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats, Floats]:
         """Bound the payoff over S boxes of rows, (R, K, S), by the lower of two bounds.
 
+        A box has a lower and an upper end for each probability; a past is a row (information set)
+        and the own actions before it.
+
         (a) The payoff of a player with perfect recall, who may act differently at the pasts of a
         row, but within the box. (b) The same with rows that can be met again at the centre of the
         box, plus the most that moving them from there can gain, by intervals of the derivatives.
@@ -292,7 +304,8 @@ class Decision:
     def _margin(self, most_reach: Floats) -> Floats:
         """Bound the rounding errors of the bounds of boxes, (S,), by the largest reach, (J, 1, S).
 
-        ``docs/absent-mindedness.md`` counts the roundings.
+        n roundings of sums of a size move them by n units of roundoff to first order (gamma_n of
+        Higham); the factor 2 covers the rest. ``docs/absent-mindedness.md`` counts them.
         """
         num_pasts, num_actions = len(self.largest_payoff_after), self.legal.shape[1]
         num_levels = len(self.form.refined_by_depth) + 1
@@ -481,7 +494,7 @@ def tightened(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
     An action has at least what the others' upper ends leave to it, and at most what their lower
     ends leave. The ends are rounded outward.
     """
-    rounding = 2.0 * UNIT_ROUNDOFF * (lower.shape[1] + 4)
+    rounding = 2.0 * UNIT_ROUNDOFF * (lower.shape[1] + 4)  # sums of K ends up to 1, twice over
     least = np.maximum(lower, 1.0 - upper.sum(axis=1, keepdims=True) + upper - rounding)
     most = np.minimum(upper, 1.0 - lower.sum(axis=1, keepdims=True) + lower + rounding)
     return np.minimum(least, most), most

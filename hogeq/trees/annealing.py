@@ -30,7 +30,8 @@ def annealed_rows(
 ) -> Floats:
     """Improve a pure response to a policy by annealing, in both seats; all are (R, K).
 
-    `begin` is the response to start from, and the result is no worse. A player keeps its rows of
+    `begin` is the response to start from, and the result is no worse. Rows are information sets;
+    inflation splits those that no pure strategy reaches in two ways. A player keeps its rows of
     that if it is absent-minded, or if its rows have no order. The steps take as much work as the
     starts and perturbations (`kicks`) of the budget.
     """
@@ -88,6 +89,7 @@ def courses(
 ) -> Iterator[Ints]:
     """Anneal a pure strategy, (R,); yield the best one so far after every slice of `every` steps.
 
+    Simulated annealing: a random walk that takes losses the more rarely the lower the temperature.
     `payoffs`, (S,), are those of sequences. The temperature falls geometrically from `HOT` to
     `COLD`. The array that is yielded is changed in place by the next slice.
     """
@@ -95,7 +97,7 @@ def courses(
     chosen = start[rows]  # where the walk is: the action of each of these rows
     best = chosen.copy()
     best_strategy = start.copy()
-    # To perfect recall.
+    # An upper bound on what can be gained: by perfect recall.
     gap = form.upper_bound(payoffs) - float(form.pure_realisation(start) @ payoffs)
     if gap <= 0.0 or not len(chosen):
         return

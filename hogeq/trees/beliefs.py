@@ -159,7 +159,7 @@ class BeliefDag:
         return np.append(of_decisions, of_begin)[self.decision_of_choice]  # -1 takes the last
 
     def restricted(self, kept: Choices) -> tuple["BeliefDag", Ints]:
-        """Return the DAG of some choices, (C,), and the numbers that its choices have here.
+        """Return the sub-DAG of some choices, (C,), and the numbers that its choices have here.
 
         Decisions that these choices do not reach are left out. Other decisions have as many choices
         as before, of which those not in `kept` are not allowed.
@@ -328,8 +328,10 @@ class _Builder:
     def enter(self, choice: Ints, refined: Ints, reached_by: Choices) -> None:
         """Split what follows choices into beliefs, which wait for the turns of their first rows.
 
-        Each refined information set, (m,), comes after a choice, (m,), and is reached by some of
-        the pure strategies, (m, n).
+        A belief is a set of refined information sets (a row after one sequence of own actions) at
+        which the player may act next, and which must be decided together. Each refined information
+        set, (m,), comes after a choice, (m,), and is reached by some of the pure strategies, (m,
+        n).
         """
         if not len(refined):
             return
@@ -356,6 +358,9 @@ class _Builder:
 
     def decide(self, turn: int, beliefs: _Beliefs) -> None:
         """Add a decision for each set of equal beliefs of a turn; enter the beliefs after it.
+
+        A belief is a set of refined information sets at which the player may act next, a decision a
+        node of the belief DAG, a choice an action there.
 
         1. A decision sets the first row of this turn that a member of its belief has.
         2. A choice takes an action at the members of this row. In place of these members come the
@@ -435,7 +440,11 @@ def _below_and_turns(form: SequenceForm, deadline: Deadline) -> tuple[csr_array,
 
 
 def _rows_below(form: SequenceForm, deadline: Deadline = FOREVER) -> csr_array:
-    """Mark the shared rows at or below each refined information set, (J, R)."""
+    """Mark the shared rows at or below each refined information set, (J, R).
+
+    A refined one is a row (information set) after one sequence of own actions; a row that has
+    several is shared: there the player forgets which.
+    """
     refined = np.flatnonzero(np.isin(form.row_of_refined, form.shared_rows))
     rows = form.row_of_refined[refined]
     levels = [np.zeros((2, 0), np.int64)]  # refined information sets, rows at or below them
@@ -455,8 +464,9 @@ def _rows_below(form: SequenceForm, deadline: Deadline = FOREVER) -> csr_array:
 def _turns(form: SequenceForm, below: csr_array) -> Ints:
     """Assign turns to refined information sets, (J,), in which their rows are set.
 
-    Turns follow the ranks of rows; rows of one rank that share a row below have turns one after
-    the other. Two rows of a belief that are linked by another rank may still have one turn.
+    A refined one is a row (information set) after one sequence of own actions. Turns follow the
+    ranks of rows; rows of one rank that share a row below have turns one after the other. Two rows
+    of a belief that are linked by another rank may still have one turn.
     """
     assert form.rank_of_row is not None  # noqa: S101 - callers check
     rank = form.rank_of_row[form.row_of_refined]

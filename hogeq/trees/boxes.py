@@ -102,6 +102,7 @@ class PolicyPrograms:
     def relaxed(self, box: Box) -> tuple[Coupled, Ints]:
         """Relax r(sa) = r(s) x(I, a) over a box to McCormick's inequalities.
 
+        r are realisation weights of sequences, x the probabilities of actions, in a box of ends.
         With ends l <= x <= u and L <= r <= U these are (r - L)(x - l) >= 0, (U - r)(u - x) >= 0,
         (r - L)(u - x) >= 0 and (U - r)(x - l) >= 0. A row of one past needs no x: the first and the
         third with L = 0 are l r(s) <= r(sa) <= u r(s), which say nothing if l is 0 or u is 1.
@@ -188,7 +189,10 @@ class PolicyPrograms:
         return np.asarray(by_cell, np.float64)
 
     def _weight_bounds(self, box: Box) -> tuple[Floats, Floats]:
-        """Least and most realisation weight of each sequence in a box, (S,), rounded outward."""
+        """Least and most realisation weight of each sequence in a box, (S,), rounded outward.
+
+        A weight is the product of the probabilities of the own actions of a sequence.
+        """
         # A product for each level, of two roundings at most; twice that.
         margin = 2.0 * len(self.form.tree.levels) * np.finfo(float).eps
         least, most = self.form.realisation(box.lower), self.form.realisation(box.upper)

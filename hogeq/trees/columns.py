@@ -52,7 +52,7 @@ class Side:
         self.restricted_dag = drawing(form, self.pool) if whole is None else whole
 
     def restrict(self, kept: Choices) -> None:
-        """Restrict the whole DAG to some of its choices, (C,)."""
+        """Restrict the whole belief DAG to some of its choices, (C,)."""
         assert self.whole_dag is not None  # noqa: S101 - callers have it
         self.kept_choices, self.restricted_dag = kept, self.whole_dag.restricted(kept)[0]
 
@@ -64,7 +64,7 @@ class Side:
         gap: float = 0.0,
         deadline: Deadline | None = None,
     ) -> Answer:
-        """Find a best response to payoffs, (S,), of sequences; `value` is that of the mixture.
+        """Find a best response to payoffs, (S,), of sequences; `value` is that of the own mixture.
 
         With the whole DAG one pass does. Without it a program runs within `limit` if no ascent
         gains on the value; `deadline`, by default the same, is that of all before it. The search of
@@ -80,13 +80,17 @@ class Side:
         )
 
     def add(self, answer: Answer, deadline: Deadline = FOREVER) -> bool:
-        """Add a response to the restricted game; return whether it is new there."""
+        """Add a response to the restricted game of a double oracle; return whether it is new there.
+
+        Without a whole belief DAG it joins a pool of strategies, of which the part of the DAG is
+        built anew that they reach. Else its choices join those that are allowed.
+        """
         if self.whole_dag is None:
             if contains(self.pool, answer.strategy):
                 return False
             self.pool = np.append(self.pool, answer.strategy[None].astype(self.pool.dtype), axis=0)
-            # After a part that could not be built in time, larger ones are not tried.
-            # Draws from the pool, in place of a part of a DAG.
+            # After a part that could not be built in time, larger ones are not tried: then one
+            # decision draws a strategy of the pool. Its row is -1.
             is_drawing = self.restricted_dag.row_of_decision[:1] < 0
             if len(self.pool) == 1 or not is_drawing.any():
                 self.restricted_dag = spanned(self.form, self.pool, deadline)
@@ -184,7 +188,7 @@ class Solving:
             self.iterations += 1
 
     def equilibrium(self, deadline: Deadline) -> Sequence[Mixed] | None:
-        """Solve the restricted game; None if that fails, or if the bounds meet already.
+        """Solve the restricted game of a double oracle; None if it fails, or if the bounds meet.
 
         If there are no mixtures so far, one round is made even without time, with uniform ones;
         another one only if its result can be valued in time.
@@ -296,8 +300,9 @@ class Solving:
     ) -> tuple[Fraction, bool]:
         """Bound the payoff to player 0 that a plan secures; say whether a theorem proves the bound.
 
-        The other player gets no more than with perfect recall, nor than by the whole belief DAG,
-        nor than a search proved of every `response` to nearly the same plan.
+        A plan has the realisation weights of a player's sequences. The other player gets no more
+        than with perfect recall, nor than by the whole belief DAG, nor than a search proved of
+        every `response` to nearly the same plan.
         """
         other = self.sides[1 - player]
         payoffs = Payoffs(self.tree, 1 - player, plan, deadline)
@@ -319,6 +324,7 @@ class Solving:
     def _weighed(self, player: int, drawn: Strategy, deadline: Deadline) -> tuple[Strategy, Answer]:
         """Give new weights to a part of a mixture, if it secures more with them.
 
+        `drawn` has some strategies of the player's mixture.
         A linear program finds the weights, unless the other player's DAG is too large for one.
         Returns the strategy, and the other player's response to it.
         """

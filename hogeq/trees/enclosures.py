@@ -116,7 +116,10 @@ def plan_of(form: SequenceForm, strategy: Strategy, deadline: Deadline = FOREVER
 
 
 def _exact_plan(form: SequenceForm, strategy: Strategy, deadline: Deadline) -> Fractions:
-    """Realisation weights (S,) of a strategy in fractions: products along the sequences."""
+    """Realisation weights (S,) of a strategy in fractions: products along the sequences.
+
+    Of a mixture the mean over its components. A row is an information set.
+    """
     exact = [Fraction()] * form.num_sequences
     num_legal = form.tree.num_legal.tolist()
     components = zip(distribution(strategy.chances.tolist()), strategy.policies, strict=True)
@@ -287,7 +290,12 @@ class Payoffs:
         return losses
 
     def _set_intervals(self, tree: FlatTree, player: int, plan: Plan) -> None:
-        """Set `level`, `unit`, `midpoints` and `radii`, which bound the roundings of float64."""
+        """Enclose the payoffs of sequences in float64: each in midpoint -+ radius, in units.
+
+        A radius is the relative error of n roundings, gamma(n) = n u / (1 - n u) (Higham 2002,
+        lemma 3.1), times the sum of the sizes of a sequence's terms. `level` is a constant that is
+        added to all payoffs, `unit` the stakes: the most that players can expect.
+        """
         size = self.form.num_sequences
         ends = np.flatnonzero(tree.player == TERMINAL)
         own_sequence, other_sequence = self._sequences_at_ends(plan)
@@ -350,7 +358,11 @@ class Payoffs:
         return self.level + self.unit * Fraction(share)
 
     def best_response_bound(self, dag: BeliefDag) -> Fraction:
-        """Bound from above the payoff of a best response among the mixtures of a belief DAG."""
+        """Bound from above the payoff of a best response among the mixtures of a belief DAG.
+
+        In fractions if there is time; else by the upper ends of intervals, with the error gamma(n)
+        of sums of n products, and a backward pass whose sums are rounded upward.
+        """
         num_entries = dag.plan_matrix.nnz + len(dag.edge_source)
         if self.exact_payoffs is not None and num_entries <= MOST_WORK // 4:
             with suppress(TooSlowError):
@@ -397,7 +409,8 @@ class Payoffs:
     def payoff_bounds(self, plan: Plan) -> tuple[Fraction, Fraction]:
         """Bound the payoff of the player's own plan from below and above; in fractions both agree.
 
-        Without an exact plan, losses must not be cut off: they are converted anew.
+        A plan has the realisation weights of the player's sequences. Without an exact plan, losses
+        must not be cut off: they are converted anew.
         """
         if self.exact_payoffs is not None and plan.exact_weights is not None:
             with suppress(TooSlowError):

@@ -19,10 +19,11 @@ CELLS_PER_ENTRY: Final = 10  # of a dense table, made in the time of one entry o
 
 
 def parts_of_rows(row: Ints, parent: Ints, action: Ints, deadline: Deadline) -> tuple[Ints, bool]:
-    """Split the pasts of each row into inseparable parts, numbered from 0, (J,).
+    """Split the pasts of each row into inseparable parts, numbered from 0, (J,): inflation.
 
-    Of each past, (J,), are given the row, the past before it, -1 for none, and the action there.
-    Returns also whether there was time for all rows.
+    A past is a row (information set) after one sequence of own actions. Parts are separable if no
+    pure strategy comes to both. Of each past, (J,), are given the row, the past before it, -1 for
+    none, and the action there. Returns also whether there was time for all rows.
     """
     parts, is_complete = np.zeros(len(row), np.int64), True
     by_row = np.argsort(row, kind="stable")
@@ -44,8 +45,9 @@ def earlier_acts(
 ) -> Ints | None:
     """Tabulate the actions of n pasts at all rows met before, (n, M); None without time for it.
 
-    The action is -1 where a past did not meet the row, and the last one where it did so twice. The
-    arguments after `pasts` are as for `parts_of_rows`. All pasts go up at once, a step at a time.
+    A past is a row (information set) after one sequence of own actions. The action is -1 where a
+    past did not meet the row, and the last one where it did so twice. The arguments after `pasts`
+    are as for `parts_of_rows`. All pasts go up at once, a step at a time.
     """
     index, current = np.arange(len(pasts)), pasts
     steps = []
@@ -67,6 +69,7 @@ def earlier_acts(
 def _inseparable(acts: Ints, deadline: Deadline) -> Iterator[Ints]:
     """Split the n pasts of one row into inseparable parts; yield the indices of each.
 
+    A past is a sequence of own actions that leads to the row, an information set.
     `acts`, (n, M), holds their actions at the rows met before, -1 at those not met. Two pasts
     exclude each other if both met a row and acted differently there. A part is a component of the
     graph of pasts that do not. When the time is over, the rest is one part.
@@ -103,8 +106,8 @@ def _inseparable(acts: Ints, deadline: Deadline) -> Iterator[Ints]:
 def chains_of(pasts: Sequence[int], parent_sequence: Ints, parent_refined: Ints) -> list[list[int]]:
     """List the chains of one row, those of most pasts first: no play meets two pasts of a chain.
 
-    Goes up from the last past, by the parents of refined information sets, and lists the chains
-    after each sequence:
+    A past is a refined information set: a row after one sequence of own actions. Goes up from the
+    last past, by the parents of refined information sets, and lists the chains after each sequence:
 
     1. A past of the row that no other follows is a chain by itself.
     2. At a past that others follow, own actions exclude each other. So the longest chains after

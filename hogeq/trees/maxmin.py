@@ -90,7 +90,8 @@ class Maxmin:
     def secured(self, policy: Floats) -> float:
         """Bound what a policy secures from below, and update the best policy so far.
 
-        The bound is by the opponent's best response, which is also added to the opponent's part.
+        The bound is by the opponent's best response, which is also added to the opponent's part of
+        a restricted game.
         """
         program_limit = self.deadline.share(0.25)  # if the response needs an integer program
         payoffs = self._response_payoffs(policy)
@@ -142,6 +143,8 @@ class Maxmin:
     def bounded(self, box: Box) -> Bounded | None:
         """Bound what policies of a box secure; None if the program fails or is not done in time.
 
+        A box has a lower and an upper end for each probability of a policy.
+
         1. Solve the relaxation; add the opponent's response to it and solve again, while that
            response gains.
         2. Maximise the Lagrangian of the program's multipliers over the box.
@@ -185,8 +188,10 @@ class Maxmin:
     def narrowed(self, box: Box, bounded: Bounded) -> Box | None:
         """Shrink a box to the policies that may secure more than the best so far.
 
-        A probability that moves by `width` off its better end lowers the bound to the best known
-        value. Returns None if the box has no policy that may be better.
+        A box has a lower and an upper end for each probability; `slopes` are by how much the bound
+        falls as one moves off its better end. A probability that moves by `width` off its better
+        end lowers the bound to the best known value. Returns None if the box has no policy that may
+        be better.
         """
         slopes = bounded.slopes
         slack = (bounded.bound - self.best_value) * (1.0 + 1e-9)  # its roundings are far smaller

@@ -50,7 +50,8 @@ def _problem(tree: FlatTree, target: Strategy, player: int) -> Problem:
 def _outcomes(form: SequenceForm, others_reach: Floats) -> tuple[Ints, Ints, Floats, Floats]:
     """List the pasts and terminal nodes that can follow each sequence of a player.
 
-    `others_reach`, (N,), is the probability of each node by chance and the other player.
+    A past is an information set after one sequence of own actions. `others_reach`, (N,), is the
+    probability of each node by chance and the other player.
 
     Returns of the n outcomes, by sequence, the sequence before, the past that is met next, -1 for
     the end of the game, and the probability by chance and the other player; then the mean payoff

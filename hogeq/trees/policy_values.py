@@ -111,7 +111,7 @@ def one_side(
 
 
 def _missed_by_centring(tree: FlatTree) -> Fraction:
-    """Bound what the payoffs of a tree, and the level they are above, miss of those given.
+    """Bound the error by which payoffs were rounded when a constant, the level, was subtracted.
 
     A play misses no more than the most of all plays, and all plays together no more than the sum of
     what each misses, times its probability by chance alone.

@@ -255,7 +255,7 @@ class Recall:
         self.depth = np.zeros(tree.num_nodes, np.int32)  # moves before each node
         for number, level in enumerate(tree.levels):
             self.depth[level] = number
-        # Refined information sets (own pasts) of every row, those of the shortest histories first.
+        # Refined information sets (own pasts) of every row (information set), by shortest history.
         self.parts: dict[int, list[int]] = defaultdict(list)
         for refined, row in enumerate(self.form.row_of_refined.tolist()):
             self.parts[row].append(refined)
@@ -304,6 +304,7 @@ class Recall:
     def _free_in_mixtures(self, findings: Mapping[str, Finding]) -> set[int]:
         """Find the rows that join different own pasts but cost nothing in mixtures.
 
+        A row is an information set; own pasts are the player's observations and actions before it.
         With A-loss recall in some order of actions these are all such rows; else those that
         inflation splits so that each part has one past.
         """
@@ -440,8 +441,9 @@ class Recall:
         return int(num_own[self.tree.player == TERMINAL].sum())
 
     def _well_formed_of_kind(self, plays: "Plays", kind: int) -> Finding:
-        """Decide a kind of well-formedness by the coarsest and the finest refinement.
+        """Decide a kind of well-formedness (Lanctot et al. 2012) by two refinements of the game.
 
+        The coarsest splits an information set by own past, the finest tells all histories apart.
         `kind` is 0 for well-formed, 1 for skew well-formed, 2 for chance-relaxed skew well-formed.
         """
         refuted = self._differing(
@@ -463,8 +465,9 @@ class Recall:
     def _differing(self, forms: Mapping[int, bytes], note: str) -> Pair | None:
         """Find two refined information sets of one row whose plays differ.
 
-        `forms` describe the plays through each refined information set; equal forms match. Returns
-        the shortest pair of their histories, with the note; None if all forms of a row are equal.
+        They are a row (information set) after different own pasts. `forms` describe the plays
+        through each refined information set; equal forms match. Returns the shortest pair of their
+        histories, with the note; None if all forms of a row are equal.
         """
         pairs = []
         for parts in self.shared.values():

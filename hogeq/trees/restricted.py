@@ -75,7 +75,10 @@ def played(form: SequenceForm, plan: Floats) -> Floats:
 
 
 def averaged(form: SequenceForm, mixture: Strategy) -> Floats:
-    """Policy (R, K) whose rows average a mixture by how likely each component reaches them."""
+    """Policy (R, K) whose rows average a mixture by how likely each component reaches them.
+
+    Kuhn's construction: with perfect recall it is as good as the mixture.
+    """
     plans = [form.realisation(policy) for policy in mixture.policies]
     plan = sum(chance * plan for chance, plan in zip(mixture.chances, plans, strict=True))
     return played(form, np.asarray(plan))

@@ -69,7 +69,7 @@ def sequence_payoffs(first: SequenceForm, second: SequenceForm) -> csr_array:
 
 
 def unmoved(first: SequenceForm, second: SequenceForm) -> tuple[Fraction, Fraction]:
-    """Bound the expected payoff to player 0 of plays in which no player moves.
+    """Bound the expected payoff to player 0 of plays in which no player moves, rounding included.
 
     `sequence_payoffs` leaves these plays out. Payoffs are relative to the tree's level. Returns a
     lower and an upper bound, equal if the payoff is computed in fractions.

@@ -134,9 +134,10 @@ class SequenceForm:
         return longest_paths(self.tree.num_rows, row_before, self.row_of_refined[later])
 
     def payoffs_against(self, joint: Floats) -> Floats:
-        """Payoff at the ends of each sequence, (S,), as a share of the largest payoff.
+        """Payoff at the ends of each sequence of own actions, (S,), as a share of the largest.
 
-        `joint`, (R, K), holds the rows of the other player; own rows are not used.
+        Times the probabilities of chance and of the other player. `joint`, (R, K), holds the rows
+        of the other player; own rows are not used.
         """
         others_reach = reach(self.tree, joint, self.player)
         ends = self.tree.player == TERMINAL
@@ -236,7 +237,11 @@ class SequenceForm:
         return cast("SequenceForm", self.cache["inflated"])
 
     def _split(self, deadline: Deadline) -> tuple["SequenceForm", bool]:
-        """Split rows whose pasts exclude each other; return also whether there was time for all."""
+        """Split rows whose pasts exclude each other; return also whether there was time for all.
+
+        Inflation: a row is an information set, a past (refined information set) a row after one
+        sequence of own actions. Two exclude each other if own actions lead to one of them at most.
+        """
         if self.is_absent_minded or not len(self.shared_rows):
             return self, True
         tree = self.tree
@@ -272,7 +277,10 @@ class SequenceForm:
 
     @cached_property
     def treeplex(self) -> "Treeplex":
-        """Arrays for the kernels that search over rows; rows must have an order in plays."""
+        """Arrays for the kernels that search over rows, information sets; these must have an order.
+
+        A refined information set is a row after one sequence of own actions.
+        """
         from hogeq.kernels.row_search import Treeplex
 
         assert self.rank_of_row is not None  # noqa: S101 - callers ask
@@ -333,7 +341,10 @@ class SequenceForm:
 
     @cached_property
     def visits(self) -> Ints:
-        """Visits of a play to the row of each refined information set, up to this one, (J,)."""
+        """Visits of a play to the row of each refined information set, up to this one, (J,).
+
+        A refined one is a row (information set) after one sequence of own actions.
+        """
         visits = np.ones(self.num_refined, np.int64)
         # A row that is met again joins two pasts. From all of such rows at once, go up to the one
         # before, and so on.

@@ -75,7 +75,9 @@ def shuffled(form: SequenceForm) -> SequenceForm | None:
 
 
 def order(plays: list[Acts], num_legal: Ints) -> tuple[Ints, Ints, Ints] | None:
-    """Find an order of A-loss recall in which to ask for the own actions of plays.
+    """Find an order in which to ask for a player's actions so that it has A-loss recall.
+
+    A play is the actions of the player on it, by row (information set).
 
     1. Take the plays that begin with a sequence; part them into components that share no row.
     2. In each component choose a row that all its plays meet. If there is none, return None.
@@ -114,7 +116,7 @@ def order(plays: list[Acts], num_legal: Ints) -> tuple[Ints, Ints, Ints] | None:
 
 
 def _components(group: list[tuple[int, Acts]]) -> list[list[tuple[int, Acts]]]:
-    """Part plays into connected components: plays that meet a row in common are linked.
+    """Part plays into connected components: plays that meet an information set (row) are linked.
 
     A play is its number and its acts. The search is breadth first, each row is followed once.
     """

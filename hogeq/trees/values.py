@@ -62,7 +62,10 @@ def value(tree: FlatTree, a: Strategy, b: Strategy) -> Value:
 
 
 def _enclosed_value(tree: FlatTree, a: Strategy, b: Strategy, least: float) -> Value:
-    """Enclose payoffs until both bounds of each print alike; the smallest is about `least`."""
+    """Bound payoffs of `a` against `b` until both ends print alike; the smallest is about `least`.
+
+    Each round has a tolerance by the smallest payoff of the last one.
+    """
     for _ in range(MOST_ROUNDS):
         enclosed_value = _between(tree, a, b, unseen(tree.scale, least) / PRECISION_RATIO)
         if all(tree.units.are_one(lower, upper) for lower, upper in enclosed_value.ends):
@@ -134,7 +137,7 @@ def gains_between(
     rows: Sequence[int],
     gains: Floats,
 ) -> dict[int, tuple[float, float]]:
-    """Bound what rows of a policy gain if they become those of a second one, each alone.
+    """Bound what rows (information sets) of a policy gain by becoming those of another, each alone.
 
     Given are the gains of mean payoff, (R,), on average against rivals, as float64 has them. Where
     rounding may show they are taken again in fractions: of all plays through the row.

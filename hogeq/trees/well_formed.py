@@ -36,6 +36,7 @@ class Plays(NamedTuple):
     def of(cls, form: SequenceForm, other: SequenceForm) -> "Plays":
         """List the plays through every history of a player, by walking up from all ends at once.
 
+        A form has the player's information sets and sequences of own actions; `other` the other's.
         What the player does from a history on is numbered: 0 is nothing, and a step followed by
         what has a number gets the next free number when it first occurs.
         """
