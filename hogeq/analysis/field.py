@@ -104,6 +104,7 @@ class Field(Population):
     """Population of all that the n rivals may play, components of mixtures by their weights."""
 
     def __init__(self, game: HogEngine, rivals: Sequence[StrategyLike]) -> None:
+        """List all policies that the rivals may play, and which belong to which rival."""
         if not len(rivals):
             raise HogeqError("field: 0 strategies; allowed: 1 or more")
         strategies = [strategy_of(game, rival) for rival in rivals]

@@ -215,6 +215,7 @@ class Engine:
     """
 
     def __init__(self, game: HogEngine, strategy: Any = None) -> None:
+        """Value all rolls: by optimal play, or as if both players followed the strategy."""
         self.optimal = strategy is None
         self._choices = game.choices
         self._memory_index = {memory: index for index, memory in enumerate(game.memories)}
@@ -280,6 +281,7 @@ class Session:
         seed: int = 0,
         start: tuple[int, int] = (0, 0),
     ) -> None:
+        """Begin a game: the seed draws who moves first unless `first` says it."""
         check(Seed, seed=seed)
         self.game = game
         self.engine = engine

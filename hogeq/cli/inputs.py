@@ -42,6 +42,7 @@ class Chosen:
         *,
         trust: bool = False,
     ) -> None:
+        """Note what the options name; `choose` settles later which game that is."""
         for option, name in (("--rules", rules), ("--game", game)):
             if name is not None and not name.strip():
                 raise HogeqError(

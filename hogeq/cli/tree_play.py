@@ -12,6 +12,7 @@ class TreePlay:
     """One play of a game tree. The person learns of moves only by the names of information sets."""
 
     def __init__(self, tree: FlatTree, opponent: Strategy, seat: int, seed: int) -> None:
+        """Begin at the root of the tree; of a mixture, draw the policy that is played."""
         self.tree = tree
         self.seat = seat  # the person's
         self.node = 0  # the root

@@ -39,6 +39,7 @@ class _Transitions:
     """
 
     def __init__(self, game: HogEngine) -> None:
+        """Tabulate how each action is rolled, by position and memory of the rules of Hog."""
         self.game = game
         self.rules = replace(game.rules, goal=game.goal)
         self.turns = TurnTable(self.rules)

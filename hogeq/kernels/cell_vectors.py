@@ -131,6 +131,7 @@ class Block:
     """
 
     def __init__(self, diagonal, block):
+        """Emit which lanes of the vector are cells on the board, and where the first one is."""
         self.diagonal, self.code = diagonal, diagonal.code
         self.args, self.shape = diagonal.args, diagonal.shape
         code, goal = diagonal.code, diagonal.args.goal

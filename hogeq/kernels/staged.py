@@ -244,6 +244,7 @@ class Code:
     """The kernel that is written, in DOUBLE or SINGLE precision: makes operands and branches."""
 
     def __init__(self, builder: ir.IRBuilder, element: Any, width: int) -> None:
+        """Write by an LLVM builder; `width` numbers of the type `element` fill a register."""
         self.builder = builder
         self.width = width
         """Numbers of one register of the processor: the default length of vectors."""

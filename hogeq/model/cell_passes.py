@@ -76,6 +76,7 @@ class CellLayout:
     """(S, H, K): the line in which the kernels value a roll, by situation and memory."""
 
     def __init__(self, tables: Tables, cells: int) -> None:
+        """Lay out the tables of a game for vectors of so many neighbouring cells."""
         self.tables = tables
         self.cells = cells
         self.goal = tables.goal
@@ -343,6 +344,7 @@ class CellPasses:
     def __init__(
         self, tables: Tables, players: int, dtype: DTypeLike = np.float64, matches: int = 1
     ) -> None:
+        """Make the two kernels of a game, and all arrays that they read and write, by name."""
         cells = 64 // np.dtype(dtype).itemsize  # of a vector of 64 bytes
         layout = CellLayout(tables, cells)
         shape, board = layout.shape, layout.board

@@ -36,6 +36,7 @@ class GraphEngine(PlainEngine):
     pays_wins = False
 
     def __init__(self, graph: Graph) -> None:
+        """Map payoffs to win rates from 0 to 1; refuse seats that share rows without mirrors."""
         low, high = float(graph.paid.min()), float(graph.paid.max())
         payoff_range = (high - low) or 1.0
         middle = (low + high) / 2.0
@@ -114,6 +115,7 @@ class GraphWorkspace(CheckedPasses):
     """The passes of :class:`hogeq.model.protocol.Passes` over a graph."""
 
     def __init__(self, engine: GraphEngine, players: int) -> None:
+        """Make the passes of each seat: one pass if mirrored positions serve both."""
         super().__init__((players, *engine.shape), recurs=engine.positions_recur)
         self._engine, mirrored = engine, engine.seats_share_rows
         opponents = len(self._equal)

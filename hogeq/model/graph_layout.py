@@ -30,6 +30,7 @@ class GraphLayout:
         *,
         totals_rise: bool,
     ) -> None:
+        """Make the passes, and find the position of each player and cell; `shape` is (G, G, K)."""
         size, _, actions = shape
         num_cells = size**2
         mirrored = players == 1 and len(pass_graph_of(graph).mirror_position) > 0

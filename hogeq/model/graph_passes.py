@@ -156,6 +156,7 @@ class GraphPasses:
         rows: int | None = None,
         order: Ints | None = None,
     ) -> None:
+        """Order the positions for passes of player `me`, and allocate the arrays."""
         num_rows = graph.rows if rows is None else rows
         self.graph = graph
         self.me = me

@@ -204,6 +204,7 @@ class MemoryPasses:
     def __init__(
         self, tables: Tables, players: int, dtype: DTypeLike = np.float64, matches: int = 1
     ) -> None:
+        """Make the two kernels of a game, and all arrays that they read and write, by name."""
         goal, shape = tables.goal, memory_shape(tables)
         column = _column(tables, shape)
         own, opponent = pass_order(goal, max(1, STRIP // matches))
@@ -290,6 +291,7 @@ class MemoryDuel:
     """The arrays for win rates of two matrices, one pair after the other."""
 
     def __init__(self, tables: Tables) -> None:
+        """Make the kernel, and all arrays that it reads and writes, by name."""
         goal, shape = tables.goal, memory_shape(tables)
         scores, lane_size = goal + tables.most_bonus, shape.lanes
         self._members = zeros((tables.num_actions, lane_size), np.float64)

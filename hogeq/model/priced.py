@@ -50,6 +50,7 @@ class PricedResponders:
     """
 
     def __init__(self, problems: Sequence[Problem]) -> None:
+        """Make a responder for each problem, in units of the largest payoff of all."""
         self.problems = problems
         passes_by_seat: dict[tuple[int, int], SeatPasses] = {}  # by graph and seat
         all_passes = []  # by problem

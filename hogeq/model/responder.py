@@ -40,6 +40,7 @@ class SeatPasses:
     """
 
     def __init__(self, graph: Graph, seat: int, order: Ints | None) -> None:
+        """Order the positions, and number those at which the player of the seat moves."""
         self.graph, self.seat = graph, seat
         self._predecessors, self._predecessor_start = _predecessors(graph)
         if order is None or not self._is_topological(order):
@@ -194,6 +195,7 @@ class PricedResponder:
     """
 
     def __init__(self, passes: SeatPasses, policy: Floats, scale: float) -> None:
+        """Allocate prices of 0, values and choices of a responder to a policy, (R, K)."""
         own, memories, _ = passes.shape
         positions = passes.graph.positions
         self.passes = passes

@@ -239,6 +239,7 @@ class _Runner:
     is_state_whole: bool = True  # False while the solver changes its state
 
     def __post_init__(self) -> None:
+        """Schedule the measurements, and restore the state of a checkpoint if there is one."""
         self.solver: Any = self.config.solver.params
         self.fingerprint = self.config.fingerprint()
         self.manifest_before = readable_manifest(self.directory.path)

@@ -262,6 +262,7 @@ class AttackSearch:
         progress: Phase,
         deadline: Deadline | None = None,
     ) -> None:
+        """Begin a search with no candidates yet; its budget or `deadline` limits it."""
         self.game = game
         self.strategy = strategy
         self.budget = budget

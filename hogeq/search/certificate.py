@@ -118,6 +118,7 @@ class _Search:
     """
 
     def __init__(self, problems: Sequence[Problem], deadline: Deadline) -> None:
+        """Solve the responder with full memory, whose value is the first bound."""
         self.deadline = deadline
         self.bound = LiftedBound(problems)
         self.seconds_to_solve = deadline.spent

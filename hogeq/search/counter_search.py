@@ -175,6 +175,7 @@ class _IteratedSearch:
     def __init__(
         self, context: SearchContext, state: SearchState, bandits: Mapping[str, Bandit]
     ) -> None:
+        """Go on from the best matrix of a state; bandits draw the perturbations."""
         self.context = context
         self.bandits = bandits  # "near", "far" and "roll"
         self.best = state.matrix  # (G, G)

@@ -55,6 +55,7 @@ class _Folding:
     """
 
     def __init__(self, graph: ResponseGraph, weights: Floats, tables: Floats) -> None:
+        """Read the states of a graph, and a mixture: tables (n, F, K) and weights (n,)."""
         states = graph.states
         self.old_states = states
         self.weights = weights.tolist()  # (n,)

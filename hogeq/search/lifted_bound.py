@@ -60,6 +60,7 @@ class LiftedBound:
     """
 
     def __init__(self, problems: Sequence[Problem], revised: frozenset[int] | None = None) -> None:
+        """Solve the responders with full memory, whose mean value is the first bound."""
         self.steps: list[Step | Revision] = []
         self._responder = PricedResponders(problems)
         self._responder.begin()

@@ -46,6 +46,7 @@ class ExactStates:
     """
 
     def __init__(self, graph: ResponseGraph, denominator: int) -> None:
+        """Convert chances and payoffs to whole multiples of 1 / `denominator`."""
         states = graph.states
         self.legal = graph.legal
         self.denominator = denominator

@@ -58,6 +58,7 @@ class Enclosure:
     """
 
     def __init__(self, game: SymmetricGame, pool: Ints, target: float, deadline: Deadline) -> None:
+        """Begin a proof with a pool of counter-matrices; it is given up at the deadline."""
         self.game = game
         self.pool = pool  # (m, R), counters, to which more are added
         self.target = target

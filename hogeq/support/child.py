@@ -174,6 +174,7 @@ class _AccessNotes:
     """Audit hook: files of its folder that the code opens, and its attempts to reach others."""
 
     def __init__(self, folder: str) -> None:
+        """Watch a folder; what Python itself reads, in the folders of libraries, is not noted."""
         self.files: dict[str, None] = {}  # relative to the folder, each once
         self.attempts: dict[str, None] = {}
         self._folder = f"{folder}{os.sep}"

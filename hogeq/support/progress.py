@@ -43,6 +43,7 @@ class Phase:
     """
 
     def __init__(self, name: str, total: int | None = None, unit: str = "", done: int = 0) -> None:
+        """Begin a phase; it is shown once it is open in a display."""
         self.name = name
         self.total = total
         self.unit = unit
@@ -113,6 +114,7 @@ class _Display:
     """
 
     def __init__(self, stream: TextIO) -> None:
+        """Start the thread that draws to a stream: bars if that is a terminal."""
         self.stream = stream
         self.has_bars = False
         with suppress(OSError, ValueError):  # bars need a terminal that knows its width

@@ -105,7 +105,7 @@ def _loss(recall: Recall, pairs: dict[Hashable, Pair | None]) -> Loss:
 
 
 def _numbers_of_pasts(recall: Recall, is_counted: NDArray[np.bool_]) -> Ints:
-    """Number the past of each node of a tree, (N,): the sequence of counted moves that lead to it.
+    """Assign a number to the past of each node of a tree, (N,): the counted moves that lead to it.
 
     Equal pasts have one number. `is_counted`, (N,), says if the move to a node counts.
     """

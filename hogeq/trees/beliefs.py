@@ -285,6 +285,7 @@ class _Builder:
     def __init__(
         self, form: SequenceForm, plans: Ints | None, most: int, deadline: Deadline
     ) -> None:
+        """Begin a DAG without decisions; `plans`, (n, R), are pure strategies, or None for all."""
         self.form, self.inflated = form, form.inflated
         self.most, self.deadline = most, deadline  # entries and time allowed
         self.is_whole, self.tree = plans is None, self.inflated.tree

@@ -75,6 +75,7 @@ class PolicyPrograms:
     """
 
     def __init__(self, form: SequenceForm, payoffs: csr_array) -> None:
+        """Set up the equations that all programs share: of weights and of rows."""
         tree = form.tree
         self.form, self.payoffs = form, payoffs
         refined = form.refined_of_sequence[1:]

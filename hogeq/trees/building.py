@@ -152,6 +152,7 @@ class _Estimate:
     """
 
     def __init__(self, root: Any, look: Callable[[Any], Node]) -> None:
+        """Begin without plays; `look` gives the node at a state."""
         self.root, self.look = root, look
         self.random = np.random.default_rng(0)
         self.fortune = 0.0  # its logarithm
@@ -279,6 +280,7 @@ class InformationSets:
     """Information sets and payoffs of the nodes of a walk, each checked."""
 
     def __init__(self, forget: Forget | None = None, sides: Sides | None = None) -> None:
+        """Begin without nodes; `forget` coarsens information, `sides` are teams of players."""
         self.forget = forget
         self.sides = sides
         # Terminal nodes share few payoffs, and checking them takes longer than the rest of a node.

@@ -43,6 +43,7 @@ class Side:
     """
 
     def __init__(self, form: SequenceForm, whole: BeliefDag | None = None) -> None:
+        """Begin with an empty pool of strategies, or with the player's whole belief DAG."""
         self.form = form
         self.whole_dag = whole  # the whole DAG; None for a pool
         self.kept_choices: Choices | None = None  # of the whole DAG in the game; None for all
@@ -116,6 +117,7 @@ class Solving:
     players = (0, 1)
 
     def __init__(self, tree: FlatTree, limit: float | Deadline) -> None:
+        """Set up both players, with bounds that are infinite, and no mixtures yet."""
         self.deadline = Deadline.of(limit)
         self.tree = tree
         self.unit = stakes(tree)

@@ -55,6 +55,7 @@ class Maxmin:
     """Search for the policy of a side that secures most against a best responder."""
 
     def __init__(self, tree: FlatTree, player: int, limit: float | Deadline) -> None:
+        """Set up the linear programs, and the opponent's first response: to uniform play."""
         self.tree, self.deadline = tree, Deadline.of(limit)
         self.is_own_row = tree.seat == player  # (R,), which rows are this side's
         self.form = solving_form(tree, player)

@@ -145,6 +145,7 @@ class _Walk:
     """Positions in the order in which a walk breadth first meets them."""
 
     def __init__(self, rules: GameRules, name: str, most: int) -> None:
+        """Begin without positions; more than `most` of them are refused."""
         self.rules = rules
         self.name = name
         self.most = most  # positions allowed

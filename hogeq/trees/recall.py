@@ -248,6 +248,7 @@ class Recall:
     """Histories of one player, by the observations and actions of that player."""
 
     def __init__(self, tree: FlatTree, player: int) -> None:
+        """List the own pasts of each information set, from the sequences of the player."""
         self.tree = tree
         self.player = player
         self.form = sequence_form(tree, player)

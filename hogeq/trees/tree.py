@@ -158,6 +158,7 @@ class Sizes(NamedTuple):
         return MOST_WRITTEN
 
     def __str__(self) -> str:
+        """Write the numbers of nodes and information sets, and the depth."""
         if not self.exact:
             return f"more than {_number(self.nodes)} nodes"
         sets = " + ".join(f"{number:,}" for number in self.infosets)

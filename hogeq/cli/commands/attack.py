@@ -98,7 +98,7 @@ def attack_(
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     proof_kernels = [] if certify is None else ["certificates"]
-    kernels = "search", "full memory", *proof_kernels
+    kernels = "search", "full memory", *proof_kernels  # parts of Hog, compiled before they are used
     game = chosen.load(*kernels, strategies=[strategy], own_goals=True)
     budget = hogeq.Budget(
         starts=starts,
@@ -204,7 +204,8 @@ def attack_field(
 ) -> Result:
     """Find the matrix that wins most from several rivals."""
     chosen = Chosen.hog(rules_name, trust, "attack-field")
-    game = chosen.load_hog("search", strategies=strategies)
+    kernels = ("search",)  # parts of Hog, compiled before they are used
+    game = chosen.load_hog(*kernels, strategies=strategies)
     rivals = [game.strategy(name) for name in strategies]
     budget = hogeq.Budget(starts=starts, anneal_steps=anneal_steps, kicks=kicks, seed=seed)
     with computing(on, jobs):

@@ -49,7 +49,8 @@ def tablebase(
     (proved bounds on it), player (who moves first), rounds.
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
-    game = chosen.load("full memory", strategies=[against], own_goals=True, start=start)
+    kernels = ("full memory",)  # parts of Hog, compiled before they are used
+    game = chosen.load(*kernels, strategies=[against], own_goals=True, start=start)
     if not chosen.is_hog:
         tree_tablebase: Any = game.tablebase()
         text = [f"{chosen.title}, full information", "", tree_tablebase.table()]
@@ -135,7 +136,8 @@ def equilibrium(
     full memory wins beyond 1/2 against the equilibrium, or null), seconds.
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
-    game = chosen.load("search", "full memory")
+    kernels = "search", "full memory"  # parts of Hog, compiled before they are used
+    game = chosen.load(*kernels)
     if policies and chosen.is_hog:
         with computing():
             existence = chosen.hog_game.existence(seconds)

@@ -65,7 +65,7 @@ def play(
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     strategies = [] if engine in OPTIMAL else [engine]
-    kernels = "full memory", "hidden states"
+    kernels = "full memory", "hidden states"  # parts of Hog, compiled before they are used
     game = chosen.load(*kernels, strategies=strategies, own_goals=True, start=start)
     if not chosen.is_hog:
         return _play_tree(chosen, game, engine, first, seed)

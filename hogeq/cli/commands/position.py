@@ -51,7 +51,7 @@ def analyze_(
     With a goal for each player, the player to move has the first: goal: [50, 65].
     """
     chosen = Chosen.hog(rules_name, trust, "analyze")
-    kernels = "values", "hidden states"
+    kernels = "values", "hidden states"  # parts of Hog, compiled before they are used
     strategies = [strategy or DEFAULT_PAST]
     game = chosen.load_hog(*kernels, strategies=strategies, own_goals=True, at=(score, opponent))
     has_memory = len(game.memories) > 1
@@ -141,7 +141,7 @@ def beliefs(
     Of a mixture also the probability that each component is played.
     """
     chosen = Chosen.hog(rules_name, trust, "beliefs")
-    kernels = "reach", "full memory", "hidden states"
+    kernels = "reach", "full memory", "hidden states"  # parts of Hog, compiled before they are used
     game = chosen.load_hog(*kernels, strategies=[strategy, against], at=(score, opponent))
     own_strategy = game.strategy(strategy)
     other_strategy = own_strategy if against is None else game.strategy(against)

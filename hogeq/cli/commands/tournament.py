@@ -60,7 +60,8 @@ def compare(
     With a goal for each player, goal: [50, 65], the first is A's and the second B's.
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
-    game = chosen.load("matches", strategies=[a, b], own_goals=True, start=start)
+    kernels = ("matches",)  # parts of Hog, compiled before they are used
+    game = chosen.load(*kernels, strategies=[a, b], own_goals=True, start=start)
     notes: Text = []
     if not chosen.is_hog:
         value = game.value(a, b)
