@@ -96,7 +96,7 @@ def start_of(graph: Graph, enclosure: Enclosure) -> Interval:
     upper = enclosure.upper[positions, memories]
     if len(graph.start) == 1:
         return Interval(float(lower[0]), float(upper[0]))
-    # Relative to the sum of all sizes:
+    # Relative to the sum of all sizes, the error of a mean of n numbers: see MEAN_ROUNDINGS.
     rounding = (2 * len(graph.start) + MEAN_ROUNDINGS) * UNIT_ROUNDOFF
     lower_terms = graph.start_chance * lower
     upper_terms = graph.start_chance * upper

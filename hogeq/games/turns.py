@@ -109,8 +109,10 @@ class _Transitions:
     def sums(self) -> dict[str, Any]:
         """List the sums over outcomes by which values are computed, so that memories share them.
 
-        For one choice, memories have the same sum if they have the same way to roll in every
-        situation, the same seat and the same lane. Those that differ in the lane alone are a mode.
+        A way to roll is an action with the dice and bonus that it has there, a lane a class of
+        memories that hand on the same. For one choice, memories have the same sum if they have the
+        same way to roll in every situation, the same seat and the same lane. Those that differ in
+        the lane alone are a mode.
 
         Returns "modes", a list of modes for each choice: the "ways" to roll by situation, the
         "seat", the number of the "first" sum, and "lanes", those of this sum and the next ones;

@@ -115,7 +115,7 @@ forces another. No dice have `NO_DICE`, how the memory changes points, and a bon
 
 @lru_cache(maxsize=4)
 def _outcomes(rules: Rules) -> tuple[Ints, Floats, Ints, list[End]]:
-    """List the outcomes of every way to roll.
+    """List the outcomes of every way to roll: an action with its dice, bonus and extra turn.
 
     Returns the first outcome of each way, (W + 1,), the probability and the number of the end of
     each outcome, and the ends.
@@ -146,7 +146,7 @@ def _outcomes(rules: Rules) -> tuple[Ints, Floats, Ints, list[End]]:
 
 
 def _used_ends(way: Ints, first: Ints, end: Ints, num_ends: int) -> NDArray[np.bool_]:
-    """Which of the E ends the ways of a situation have, (S, E).
+    """Which of the E ends of a turn the ways of each situation, a kind of position, have, (S, E).
 
     `way`, (S, H, K), are the ways of each situation; the outcomes of way w are those from
     ``first[w]`` on, and `end` is the end of each.
@@ -162,9 +162,10 @@ def _landing_places(
 ) -> tuple[NDArray[np.int32], NDArray[np.int16], Ints]:
     """Find the place and the record of each end of each cell, (G * G, E).
 
-    A place is (own score * width + opponent's score) after the turn, in the table of landings; a
-    second such table follows, for turns that force another. Returned are, last, the ends that can
-    leave the total score as it was, (n,).
+    An end is what a turn adds to the scores, a record what is remembered of it. A place is (own
+    score * width + opponent's score) after the turn, in the table of landings; a second such table
+    follows, for turns that force another. Returned are, last, the ends that can leave the total
+    score as it was, (n,).
     """
     height, width = landings(rules).kind.shape
     own, opponent = (axis.ravel() for axis in np.indices((rules.size, rules.size)))
@@ -233,9 +234,10 @@ def _next_positions(
 ) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
     """Look up the next position by mover and place, (2 * places,), and whether the mover stays.
 
-    The end of the game is -1 - t for payoff t of player 0, 0 or 1. The second array is 1 where the
-    same player moves again. `successors` are those of each mover; `number`, (2, G * G), are
-    positions by the player who moves and the cell.
+    A place is an index of the table of scores after a turn, where `kind` says who moves next or has
+    won, and `cell` is the number of both scores. The end of the game is -1 - t for payoff t of
+    player 0, 0 or 1. The second array is 1 where the same player moves again. `successors` are
+    those of each mover; `number`, (2, G * G), are positions by the player who moves and the cell.
     """
     following, moves_again = [], []
     for mover, (kind, cell) in enumerate(successors):

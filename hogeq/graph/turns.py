@@ -164,7 +164,10 @@ def landing_kinds(landings: Landings, goal: Ints | int, other_goal: Ints | int) 
 
 @lru_cache(maxsize=2)
 def lanes_of(rules: Rules) -> Lanes:
-    """Sort memories into lanes: those after which every turn leads to the same memories."""
+    """Sort memories into lanes: those after which every turn leads to the same memories.
+
+    A turn is here its record, what is remembered of it, and whether the same player moves again.
+    """
     memories = all_memories(rules)
     number = {memory: index for index, memory in enumerate(memories)}
     records = records_left(rules)

@@ -259,9 +259,9 @@ def rise(graph, bounds, conduct, level):
 def begin_to_fall(graph, bounds, rule, level):
     """Begin to lower a level's bounds from the numbers ``bounds.start``, and save those so far.
 
-    Afterwards `start` and `chosen_before` have the bounds and actions so far, in case that nothing
-    is gained by falling. States marked in `is_safe`, in which play can stay for ever, begin at
-    `endless_payoff` at most.
+    A level is a set of positions that play may return to. Afterwards `start` and `chosen_before`
+    have the bounds and actions so far, in case that nothing is gained by falling. States marked in
+    `is_safe`, in which play can stay for ever, begin at `endless_payoff` at most.
     """
     for position in positions_of(graph, level):
         for memory in range(bounds.lower.shape[1]):
@@ -292,7 +292,7 @@ def fall(graph, bounds, conduct, level):
 
 @part
 def end_fall(graph, bounds, rule, is_valid, level):
-    """Restore the bounds before the fall, unless those that fell are valid and better.
+    """Restore a level's lower bounds from before they fell, unless those that fell are better.
 
     They are valid if no bound can fall further, and better if one is higher by more than
     `least_rise`.

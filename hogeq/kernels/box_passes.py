@@ -22,8 +22,8 @@ def first_sequence(refined, actions):
 def reach_sequences(parent_sequence, row_of_refined, policies, reach):
     """Fill the realisation weights of all sequences, `reach` (1 + J K, S), top-down.
 
-    A refined information set acts by its row of `policies`, (R, K, S). J K products for each
-    sample.
+    A refined information set is a row (information set) after one sequence of own actions. It acts
+    by its row of `policies`, (R, K, S): S policies at once.
     """
     actions, samples = policies.shape[1:]
     reach[0] = 1.0
@@ -91,7 +91,8 @@ def greedy_maximum(values, first, lower, upper, row, sample):
 def value_boxes(parent_sequence, row_of_refined, lower, upper, values):
     """Compute the value of every sequence under the best policies of boxes, bottom-up.
 
-    The policy of a sample may be any from `lower` to `upper`, (R, K, S). `values`, (1 + J K, S),
+    A refined information set is a row after one sequence of own actions. The policy of a sample may
+    be any from `lower` to `upper`, (R, K, S). `values`, (1 + J K, S),
     begins as the payoffs at the ends of each sequence; the best value of a refined information set
     is added to the sequence that leads to it. Each chooses on its own, so these are upper bounds.
     """

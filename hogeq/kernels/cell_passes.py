@@ -16,9 +16,11 @@ from hogeq.kernels.vectors import gather, one_hot, scatter_add
 
 
 def write_values(code, shape, args):
-    """Win probabilities of rolls by backward induction, and updates of player 0's policy.
+    """Write the kernel of a pass backward: win probabilities, and updates of player 0's policy.
 
-    Each diagonal, that of the highest total first, emits for each player, 2 to 5 by block:
+    A diagonal is the cells of one total of both scores, a block those of one vector, a line a roll
+    as some memories play it, an afterstate the scores that a turn leaves. Each diagonal, that of
+    the highest total first, emits for each player, 2 to 5 by block:
     1. sums of dice, for it and the diagonal below it;
     2. by match, the win probability of each line, from sums and afterstates;
     3. unless the role is EVALUATE, counterfactual values of player 0's rolls, weighted by `reach`;
@@ -217,9 +219,11 @@ def _value_afterstates(diagonal, seat):
 
 
 def write_reach(code, shape, args):
-    """Reach probability of each cell and memory with player 0 to move, in one match.
+    """Write the kernel of a pass forward: reach of cells and memories with player 0 to move.
 
-    Each diagonal, that of the lowest total first, emits for each player, by block:
+    A diagonal is the cells of one total of both scores, a block those of one vector, a line a roll
+    as some memories play it, an afterstate the scores that a turn leaves. Each diagonal, that of
+    the lowest total first, emits for each player, by block:
     1. the reach of its afterstates goes to the cells on which they land;
     2. the reach of each memory, times the policy, goes to the lines that it plays;
     3. that of lines goes to sums and afterstates.

@@ -222,7 +222,8 @@ class _GroupBase:
     def replace_past_goal(self, dice, away, value):
         """Replace the sums of dice of cells whose own score is past the goal by those of `edge`.
 
-        They are the first numbers of the vector: there the opponent's score is lowest.
+        The vector has neighbouring cells of one total of both scores, so these are the first
+        numbers of the vector: there the opponent's score is lowest.
         """
         is_reach = self.edge is None
         is_unread = dice == self.family.dice.most_summed  # no sum reads that of the most dice
@@ -232,10 +233,10 @@ class _GroupBase:
         beyond = self.diagonal.total + (away - goal)  # opponent's score of the cell at the goal
         count = beyond + 1 - self.block * width
         # `edge` is by kind of dice, total, block (counted back), number of dice and cell.
-        row = (beyond + self.family.kind * (goal - 1 + shape.most_sides)) * shape.edge_blocks
-        row = (row + beyond // width - self.block) * (shape.edge_depth * width)
-        row = self.code.select(count >= 1, row, self.code.index(0))
-        return value.with_first_replaced(count, self.edge.vector(row + dice * width))
+        total_row = (beyond + self.family.kind * (goal - 1 + shape.most_sides)) * shape.edge_blocks
+        first_sum = (total_row + beyond // width - self.block) * (shape.edge_depth * width)
+        first_sum = self.code.select(count >= 1, first_sum, self.code.index(0))
+        return value.with_first_replaced(count, self.edge.vector(first_sum + dice * width))
 
     def win_at_once(self, roll):  # noqa: ARG002 - the pages' constants have it
         return None
@@ -249,7 +250,9 @@ class _GroupBase:
 def each_group(diagonal, block, seat):
     """Emit a loop over the groups of each family; the body of the `for` statement emits its body.
 
-    Yields, for a block and a seat, the family, the group's base, and its row of the table `groups`,
+    A group is a kind of turn with one part of the memory carried along; a family has groups of
+    equal rolls. Yields, for a block (the cells of one vector) and a seat (a player of a match), the
+    family, the group's base, and its row of the table `groups`,
     Data: first page, first vector of sums, first line by situation.
     """
     code, shape, args, pages = diagonal.code, diagonal.shape, diagonal.args, diagonal.pages_of(seat)

@@ -99,7 +99,8 @@ def sum_row_values(graph, rule, row, positions, matches, sums, scratch):
 def act(graph, first, last, rule, matches, sums, scratch):
     """Value blocks, the last first, and set the player's rows.
 
-    Of the blocks from `first`, below `last`, which do not recur; each has the positions of one row.
+    A row has the probabilities of an information set, a block the positions of one row. Of those
+    from `first`, below `last`, which play does not return to:
 
     1. Blocks of the player: add up counterfactual values of its row and its reach, in `sums`,
        against all opponents by their weights, and the reach of :func:`forward`.
@@ -138,10 +139,10 @@ def act(graph, first, last, rule, matches, sums, scratch):
 def forward(graph, first, last, me, policies, reach, row_reach, scratch):
     """Compute the reach of every state against one opponent, top-down, by blocks not recurring.
 
-    Of the blocks from `first`, below `last`. Rows of `policies` (1 + n, R, K) need not sum to 1: a
-    row of ones counts every action once. To `reach` (C, H), the probability that a play begins in
-    each state, that of coming there is added; and to `row_reach` (R,) that of the rows of player
-    `me`.
+    A block is a set of positions; those from `first`, below `last`, are passed. Rows of `policies`
+    (1 + n, R, K) need not sum to 1: a row of ones counts every action once. To `reach` (C, H), the
+    probability that a play begins in each state, that of coming there is added; and to `row_reach`
+    (R,) that of the rows of player `me`.
     """
     play = Play(me, policies, 0)
     for position in positions_of_blocks(graph, first, last):

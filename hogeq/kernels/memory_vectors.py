@@ -116,9 +116,11 @@ class _ColumnBase:
 
 
 def write_values(code, shape, args):
-    """Win probabilities of rolls by backward induction, and updates of player 0's policy.
+    """Write the kernel of a pass backward: win probabilities, and updates of player 0's policy.
 
-    Each visit of a cell, last one first, emits four steps:
+    A seat is a player of a match, an afterstate the score and the record that a turn leaves; a
+    column has the numbers of the cells of one opponent's score. Each visit of a cell, last one
+    first, emits four steps:
     1. for each seat, the win probabilities of rolls, from afterstates and sums of its column;
     2. unless the role is EVALUATE, counterfactual values of player 0's rolls, weighted by `reach`;
     3. if the role is ASCEND or SOFTMAX, a new row of player 0's policy;
@@ -264,9 +266,10 @@ def _roll_readers(base):
 
 
 def write_reach(code, shape, args):
-    """Probability to reach each cell with player 0 to move, in one match, and each memory there.
+    """Write the kernel of a pass forward: reach of cells and memories with player 0 to move.
 
-    Each visit of a cell emits three steps for each player:
+    An afterstate is the score and the record that a turn leaves; a column has the numbers of the
+    cells of one opponent's score. Each visit of a cell emits three steps for each player:
 
     1. sum the reach of memories, from the afterstates that land here;
     2. write `infoset_reach`, (G, G), their sum, and if it `keeps_memories` `reach`, by visit: of
@@ -320,7 +323,7 @@ def write_reach(code, shape, args):
 
 
 def _arriving_reach(base, cell, player):
-    """Emit the reach that arrives at a cell: by own record a Vector, by the opponent's record.
+    """Emit the reach of a cell's memories, pairs of records: by own record a Vector of the other's.
 
     The afterstates that land there are of the other player, so the two records change places.
     """
@@ -373,7 +376,7 @@ def _leave_base(base, own, no_dice, flows, with_bonus):
 
 
 def write_duel(code, shape, args):
-    """Win probability of two matrices against each other, exactly, by backward induction.
+    """Write the kernel of the exact win probability of two matrices against each other.
 
     A matrix is a pure strategy: it makes one roll at a cell. So the mover's own record matters only
     through how that roll plays: as usual, or from a score higher by the bonus for the few records

@@ -97,7 +97,10 @@ def value_others_states(graph, responder, position, scratch):
 
 @kernel
 def remember(graph, responder, scratch):
-    """Solve a responder with full memory at its prices: fill values and actions, bottom-up."""
+    """Solve a responder with full memory at its prices: fill values and actions, bottom-up.
+
+    It knows the state, a position and a memory, and pays a dual price for each action there.
+    """
     for order_index in range(len(graph.position_order) - 1, -1, -1):
         position = graph.position_order[order_index]
         if responder.own_index[position] < 0:

@@ -87,7 +87,8 @@ def send_waiting(graph, recurring, play, positions, is_small, reach, scratch):
 def leave_block(graph, recurring, block, me, positions, reach, row_reach):
     """Add up the reach of rows of `me`, `row_reach` (R,), and send what leaves to later blocks.
 
-    What waits in ``recurring.waiting_reach`` moves to `reach`, (C, H), at states of later blocks.
+    A block is a set of positions that play can return to. What waits in ``recurring.waiting_reach``
+    moves to `reach`, (C, H), at states of later blocks.
     """
     waiting_reach = recurring.waiting_reach
     for position in positions:
@@ -129,9 +130,9 @@ def visit(graph, recurring, first, last, me, policies, reach, row_reach, scratch
 def circulate(graph, recurring, block, begins, me, policies, reach, row_reach, scratch):
     """Turn the flow into the states of a large block, `reach` (C, H), into expected visits.
 
-    As :func:`visit` does for small blocks, but reach goes round in the block, turn by turn, until
-    nothing but rounding is left. Returns whether that is so; else call it again, with `begins`
-    False.
+    A block is a set of positions that play can return to. As :func:`visit` does for small ones, but
+    reach goes round in the block, turn by turn, until nothing but rounding is left. Returns whether
+    that is so; else call it again, with `begins` False.
     """
     positions = block_positions(graph, block)
     progress, play = recurring.progress, Play(me, policies, 0)

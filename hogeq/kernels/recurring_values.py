@@ -165,8 +165,9 @@ def eliminate(recurring, count):
 def solve(graph, recurring, first, last, play, choice, values, payoff):
     """Value the states of small blocks from `first`, below `last`, by elimination, in (C, H).
 
-    For each block, the last first: write its Markov chain (see :func:`write_chain` for the
-    arguments), eliminate the states, and substitute values back, from the first state on.
+    For each block (positions that play can return to), the last first: write its Markov chain (see
+    :func:`write_chain` for the arguments), eliminate the states, and substitute values back, from
+    the first state on.
     """
     memories, state_values = values.shape[1], recurring.state_values
     for block in range(last - 1, first - 1, -1):
@@ -282,7 +283,10 @@ def iterate(graph, recurring, block, begins, play, choice, values, payoff, bound
 
 @part
 def stay_probability(graph, recurring, position, memory, action):
-    """Return the probability that an action at a state leads to a state of the same block."""
+    """Return the probability that an action at a state leads to a state of the same block.
+
+    A block is a set of positions that play can return to, a way the action's outcome distribution.
+    """
     situation = graph.situation[position]
     way = way_at(graph, situation, graph.action_slot[situation, action, memory])
     block = recurring.block_of_position[position]

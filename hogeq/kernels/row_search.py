@@ -101,7 +101,8 @@ def ascend(treeplex, payoff, least_gain, chosen, weights, values):
 def _plan_value(treeplex, payoff, chosen, stack):
     """Return the payoff of a pure strategy, `chosen` (R,), by a walk over what it leads to.
 
-    `payoff`, (S,), is of the ends of each sequence; `stack`, (J + 1,), is scratch for sequences.
+    From the empty sequence of own actions on, to the refined information sets after each. `payoff`,
+    (S,), is of the ends of each sequence; `stack`, (J + 1,), is scratch for sequences.
     """
     stack[0] = 0  # the empty sequence
     size = 1

@@ -270,9 +270,10 @@ class GraphPasses:
     ) -> None:
         """Fill `gains` (R,), of payoff: by each row's change to its row in `after` (R, K) alone.
 
-        Only of rows in blocks that recur; others, which a play meets once, stay as they are. A
-        row's change moves neither the flow into its block nor the values of later blocks, so it
-        gains the flow times the change of the block's values.
+        Only of rows (information sets) in blocks that recur, to which play can return; others,
+        which a play meets once, stay as they are. A row's change moves neither the flow into its
+        block nor the values of later blocks, so it gains the flow times the change of the block's
+        values.
         """
         pass_graph, changed, entering = self.pass_graph, policies.copy(), np.zeros_like(self.reach)
         self.forward(policies, entering)
@@ -370,6 +371,8 @@ class GraphPasses:
 
     def _optimise(self, run: Run, block: int, play: Play, *, both_respond: bool) -> None:
         """Find best actions in a block that recurs: policy iteration, or if large value iteration.
+
+        A block is a set of positions that play can return to.
 
         1. Begin with the actions that stay in the block most.
         2. A small block: value it, improve the player's actions, until none improves. If both

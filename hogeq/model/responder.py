@@ -84,7 +84,10 @@ class SeatPasses:
 
     @cached_property
     def claim_pass(self) -> ClaimPass:
-        """Arrays of a pass over claims, of at most :func:`width_of` K numbers side by side."""
+        """Allocate the arrays of a pass over claims, rises of dual prices in one row.
+
+        They have room for :func:`width_of` K numbers side by side, one for each action's claim.
+        """
         own, memories, actions = self.shape
         positions, width = self.graph.positions, width_of(actions)
         return ClaimPass(

@@ -160,7 +160,8 @@ def _win_at_once(
 ) -> Floats:
     """Probability that a roll wins at once, by an afterstate past the board: (D, T, G, K).
 
-    By kind of turn, the mover's score with the bonus, the opponent's score, and roll.
+    An afterstate is the scores that a roll leaves, before landing rules. By kind of turn, the
+    mover's score with the bonus, the opponent's score, and roll.
     `no_dice_points` and `no_dice_gift` are those of :class:`Tables`.
     """
     win_probability = np.zeros((len(branches), goal + bonus, goal, len(branches[0])))

@@ -215,7 +215,10 @@ class IntegerRounding(Purifier):
         )
 
     def step(self, game: Engine, state: RoundingState) -> RoundingState:
-        """Do one round.
+        """Do one round of a level method in integers: a candidate matrix, and attacks on it.
+
+        A counter is a matrix that wins against the candidate, a model its win rate as a linear
+        function of the rolls; trails are searches for counters that go on from round to round.
 
         1. Find the next candidate by integer programs.
         2. Attack it, until a counter wins as much as against the best candidate so far; search

@@ -109,7 +109,7 @@ class Parts(dict[str, Callable[..., Any]]):
 
         @wraps(part)
         def checked(score: int, opponent: int) -> Any:
-            # Call the part, and refuse a result out of range.
+            """Call the wrapped rule part at two scores, and refuse a result out of range."""
             result = part(score, opponent)
             least = score if self.field == "landing" else 0  # no landing lowers a score
             if not least <= result <= most:

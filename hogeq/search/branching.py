@@ -94,7 +94,10 @@ class ResponseGraph:
 
     @classmethod
     def of(cls, graph: Graph) -> "ResponseGraph":
-        """List the states of a graph in which player 0 responds, and nobody else decides."""
+        """List the states of a graph in which player 0 responds, and nobody else decides.
+
+        A state is a position and a memory; a row is an information set, which joins states.
+        """
         if (graph.player == 1).any():
             raise HogeqError("graph: two players decide; allowed: one, and fixed tables")
         arrays = Arrays(*(np.ascontiguousarray(getattr(graph, name)) for name in FORM))
@@ -262,7 +265,11 @@ class Responses:
             response[row] = corner_values[first[row] : first[row + 1]].argmax()
 
     def ascend(self, starts: Iterable[Ints], deadline: Deadline = FOREVER) -> tuple[Ints, float]:
-        """Improve the relaxed response and `starts`, each (R,); give the best, and its payoff."""
+        """Improve the relaxed response and `starts`, each (R,); give the best, and its payoff.
+
+        The relaxed response has the best corner (distribution) of each row as full memory reaches
+        it.
+        """
         improved = [self.improve(self.relaxed_response, deadline)]
         for start in starts:
             if deadline.is_over:

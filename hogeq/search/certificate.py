@@ -43,7 +43,7 @@ ENDED = 1e-8  # the search ends after a batch that lowers the bound by less
 
 
 def hog_problems(rules: Rules, strategy: Strategy) -> list[Problem]:
-    """Pose the problem of a responder in Hog against each policy that can be drawn."""
+    """Pose the problem of a responder in Hog, player 0, against each policy that can be drawn."""
     graph = of_hog(rules)
     order = near_first(graph, rules.size)  # of positions, for the cache
     components = zip(strategy.policies, strategy.chances.tolist(), strict=True)
@@ -64,7 +64,10 @@ def check_certificate(
 
 
 def certificate_of(game: Rules | OtherGame, strategy: Strategy, proved: LiftedBound) -> Certificate:
-    """Make a certificate of a bound on responses to a strategy; in Hog it is at most 1."""
+    """Make a certificate of a bound on responses to a strategy; in Hog it is at most 1.
+
+    It has the steps of the proof: changes of dual prices. A margin in it is for rounding.
+    """
     proved_bound = proved.bound()
     bound = min(1.0, proved_bound) if isinstance(game, Rules) else proved_bound
     return Certificate(

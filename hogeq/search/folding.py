@@ -79,7 +79,7 @@ class _Folding:
         return sum(self.weights[component] for component in self.members(components))
 
     def opponent_moves(self, components: int, row: int) -> list[Move]:
-        """List the moves at a row of an opponent who was drawn from a set of components.
+        """List the moves at a row (information set) of an opponent drawn from a set of components.
 
         Chance first draws one group of components that play this row alike, then an action. A move
         is the action, its probability, and the group, which is the set of components from then on.
@@ -144,7 +144,8 @@ class _Folding:
     ) -> tuple[list[float], Edges]:
         """Give the payoffs (K,) and the outcomes of each action in a new state.
 
-        The new state is an old state and a set of components. If an opponent moves there, chance
+        The new state is an old state and the set of a mixture's components that are possible there,
+        given the opponent's play so far. If an opponent moves there, chance
         does so in its place, and all payoffs and outcomes are those of action 0. `numbers` has, for
         each later old state, the number of the new state by set of components. An outcome is a
         probability and the number of a new state.

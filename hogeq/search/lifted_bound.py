@@ -258,7 +258,7 @@ class LiftedBound:
         return True
 
     def _revise(self, step: Revision) -> None:
-        """Move the claims and loans of a row by four changes, none of which raises the bound.
+        """Move a row's claims and loans, dual prices, by four changes that never raise the bound.
 
         Claims change the prices of the row's actions, and refunds are what a responder collects of
         them. Loans are what actions before the row charge for its claims, out of their own loss

@@ -103,7 +103,10 @@ class Value(_Payoffs):
 
 
 def mean_of(values: Sequence[Value], scale: float) -> tuple[float, tuple[float, float]]:
-    """Average the means of values; and its ends, which are one if rounding shows in no digit."""
+    """Average the mean payoffs of values; also give a lower and an upper bound on the average.
+
+    Both bounds are the average itself if no value has an error that shows in a digit.
+    """
     mean = sum(value.mean for value in values) / len(values)
     off = max(unseen(scale, value.mean) for value in values)
     if off <= unseen(scale, mean) and all(value.find_ends is not None for value in values):
@@ -126,8 +129,8 @@ def gains_by_values(
 ) -> dict[int, tuple[float, float]]:
     """Bound what changed rows of a policy gain, each alone, on average against rivals.
 
-    `gain_error` bounds the error of the gains given, (R,). Where it may show, they are differences
-    of two values.
+    `gain_error` bounds the error of the gains given, (R,). Where it may show in a digit, they are
+    differences of two values: of the policy, and of the policy with that row alone changed.
     """
     found = {row: (float(gains[row]), float(gains[row])) for row in changes}
     _, before = mean_of([value(first, rival) for rival in rivals], scale)

@@ -104,7 +104,10 @@ class Enclosure:
 
     @staticmethod
     def _parts(box: Box, responses: Ints, split: Split) -> list[Box]:
-        """Both parts of a box: the middle of an edge replaces its first corner, or its second."""
+        """Both parts of a box: the middle of an edge replaces its first corner, or its second.
+
+        A box has, for each row (information set), corners: distributions that the row may mix.
+        """
         parts = []
         for corner in (split.first, split.second):
             corners = list(box.corners)
@@ -176,7 +179,7 @@ class Enclosure:
         return np.stack([problem.values(response) for response in responses])
 
     def _leaf(self, box: Box, responses: Ints, weights: Floats) -> Leaf:
-        """Try to prove that a mixture of counters beats the whole box by half of the target.
+        """Try to prove that a mixture of counters beats all of a box's policies by half the target.
 
         `weights` (m,) are those of the pool's counters. The search in the leaf is for a response of
         the box that the mixture does not beat; it ascends from `responses` (n, R) first.

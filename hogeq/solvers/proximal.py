@@ -145,10 +145,11 @@ def proximal_step(
 
 
 def _dual_term(weights: Floats, part: _OpenActions) -> tuple[float, Floats, NDArray[np.floating]]:
-    """Contribution of the rows of a part to the dual, at weights (C,) of the models.
+    """Contribution of the rows of a part to the dual of a proximal step, at weights (C,) of models.
 
-    Returns its value, a sum of log-sum-exps; the softmax probabilities of the open actions, (E,);
-    and the values of the models at them, (C,).
+    A part has open actions, those that the step may play, of some rows. Returns its value, a sum of
+    log-sum-exps; the softmax probabilities of the open actions, (E,); and the values of the models
+    at them, (C,).
     """
     model = weights.astype(part.gradients.dtype) @ part.gradients  # mean of all models
     scores = part.logits + part.row_step[part.row_of_action] * model
@@ -215,7 +216,10 @@ def _open_actions(
 def _is_open(
     logits: Floats, gradients: NDArray[np.floating], row_steps: Floats, rare: float, part: slice
 ) -> NDArray[np.bool_]:
-    """Mark the open actions in a slice of the rows, comparing each with its row's likeliest."""
+    """Mark the open actions in a slice of the rows: those that the step may make likely enough.
+
+    Each is compared with its row's likeliest action, whatever the weights of the models.
+    """
     # An action's logit rises by the row's step size times a mean of its gradients at most.
     part_gradients = gradients[:, part]
     rows = np.arange(part_gradients.shape[1])
@@ -335,7 +339,7 @@ class ProximalProblem(NamedTuple):
         return trial
 
     def _row_logits(self) -> Floats:
-        """Logits of all rows of n components, (n * G * G, K), and of the draw of a component.
+        """Logits of all rows of n components of a mixture, and of the draw of a component.
 
         The draw is one more row, unless n is 1. If n is larger than K, rows are n wide.
         """

@@ -385,7 +385,7 @@ class Decision:
                     next_number += 1
 
     def _split(self, leaf: Leaf, row: int) -> tuple[Step, list[tuple[Floats, Floats]]]:
-        """Split a box in one row: return the step, and lower and upper ends of both halves.
+        """Split a box of policies in one row: return the step, and the ends of both halves.
 
         Where the row can be met again, its longest side is halved. Else the payoff is linear in it,
         pure actions suffice, and the actions that are left are parted.

@@ -152,7 +152,10 @@ def solve_hog_by_tree(engine: HogEngine, tree: FlatTree, limit: float | Deadline
 
 
 def _in_win_rates(engine: HogEngine, tree: FlatTree, equilibrium: Equilibrium) -> Equilibrium:
-    """Convert an equilibrium of a tree of Hog: payoffs to win rates, rows to tables by scores."""
+    """Convert an equilibrium of a tree of Hog: payoffs to win rates, rows to tables by scores.
+
+    Rows are the tree's information sets, which are named by both scores.
+    """
     first, second = (
         Strategy.unchecked(_table(tree, engine, strategy.policies, seat), strategy.chances)
         for seat, strategy in enumerate(equilibrium.strategies)

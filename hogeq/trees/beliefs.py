@@ -236,7 +236,11 @@ def spanned(form: SequenceForm, strategies: Floats, deadline: Deadline = FOREVER
 
 
 def drawing(form: SequenceForm, strategies: Floats) -> BeliefDag:
-    """Make a DAG of one decision, of row -1, which draws one of some strategies, (n, R, K)."""
+    """Make a belief DAG of one decision, which draws one of some strategies, (n, R, K).
+
+    Its row is -1, for it is no information set; choice 0 is the begin, choice 1 + i takes strategy
+    i.
+    """
     plans = map(form.realisation, np.asarray(strategies, np.float64))
     sequences = csr_array(np.array([np.zeros(form.num_sequences), *plans]).T)
     row_of_decision, edge = np.full(1, -1), np.zeros(1, np.int64)  # from choice 0 to decision 0
@@ -307,7 +311,11 @@ class _Builder:
         self.taken = [np.zeros((2, 1), np.int64)]  # sequences, and the choices that take them
 
     def dag(self) -> BeliefDag:
-        """Build the DAG: decide the beliefs of each turn, then join the parts of the arrays."""
+        """Build the DAG: decide the beliefs of each turn, then join the parts of the arrays.
+
+        A belief is a set of refined information sets at which the player may act next. Those before
+        any own action come first; a turn is the place of a row in the order of decisions.
+        """
         first_refined = self.refined_by_parent[: self.child_offsets[1]]  # after the empty sequence
         reached_by = np.ones((len(first_refined), len(self.plans)), bool)
         self.enter(np.zeros(len(first_refined), np.int64), first_refined, reached_by)

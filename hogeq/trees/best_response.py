@@ -57,6 +57,7 @@ def best_response(
 ) -> Answer:
     """Find the best response of a player to payoffs of its sequences, (S,), and a bound on all.
 
+    A sequence is the own actions so far. A row is an information set, shared if it joins several.
     With the whole belief `dag`, one backward pass is exact. An absent-minded player has branch and
     bound, and its response need not be pure. Elsewhere, each step if the one before left a gap:
 

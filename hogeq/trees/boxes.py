@@ -153,8 +153,8 @@ class PolicyPrograms:
     def lagrangian_maximum(self, relaxation: Coupled, optimum: Optimum) -> tuple[float, Floats]:
         """Maximise the Lagrangian of a program's multipliers over a box.
 
-        It is linear in r and x, so each of them is at its upper end if its slope is positive, else
-        at its lower end.
+        It is linear in r, the realisation weights, and x, the probabilities of rows. So each of
+        them is at its upper end if its slope is positive, else at its lower end.
 
         Returns the maximum, rounded up, and the slopes of x, (R, K).
         """
@@ -176,7 +176,7 @@ class PolicyPrograms:
         return float(bound + self.relative_error * size), slopes_of_rows
 
     def sum_by_cell(self, figures: Floats) -> Floats:
-        """For each cell (row * K + action), sum `figures`, (S,), over the sequences with that step.
+        """For each action of a row, sum `figures`, (S,), over the sequences that have this step.
 
         A sequence counts at all its steps, not at the last only. Returns (R * K,).
         """
@@ -202,7 +202,7 @@ class PolicyPrograms:
     def _coupling(
         self, steps: Ints, after_term: float, before_terms: Floats, cell_terms: Floats
     ) -> csr_array:
-        """Make one line of coefficients for each of m steps, (m, S + R * K).
+        """Make a line of coefficients for each of m steps, actions of a sequence, (m, S + R * K).
 
         The arguments after `steps` are the coefficients of r(sa), r(s) and x(I, a) of each step.
         """

@@ -62,7 +62,10 @@ class Trials(GameRules):
 
     @cached_property
     def tables(self) -> _TrialTables:
-        """Probabilities and gains, drawn at random by the parameters and the seed."""
+        """Probabilities and gains, drawn at random by the parameters and the seed.
+
+        A hidden tester sets how many tests precede the real round; a scene is what a round shows.
+        """
         sizes = self.rounds, self.options, self.scenes
         random = np.random.default_rng([1, *sizes, self.seed])  # 1: the game among those here
         shape = TESTERS, self.rounds, self.scenes, self.options
@@ -77,7 +80,7 @@ class Trials(GameRules):
         return ()
 
     def to_move(self, state: History) -> int:
-        # A state has the tester with the number of tests, then scene, action and result by round.
+        # A state: tester * rounds + number of tests, then scene, action and result by round.
         if not state:
             return CHANCE
         round_, event = divmod(len(state) - 1, 3)
@@ -111,6 +114,7 @@ class Trials(GameRules):
         return f"round {(len(state) - 1) // 3} scene {state[-1]}"
 
     def payoffs(self, state: History) -> list[float]:
+        # The gain of the action in the real round, the last one that the state has.
         round_, event = divmod(len(state) - 1, 3)
         if event == SCENE:  # a test was failed
             return [0.0]

@@ -375,7 +375,7 @@ class Payoffs:
         return self.payoff(dag.upper_bound(upper))
 
     def moved_bound(self, payoffs: Floats, unit: float, bound: float) -> Fraction:
-        """Bound the payoff of any strategy by a `bound` that holds for other payoffs of sequences.
+        """Bound the payoff of any strategy by a `bound` proved for nearly the same payoffs.
 
         These, (S,), and their bound are in units of `unit`. For no strategy do the two payoffs
         differ by more than the best response with perfect recall to their differences gets: that is

@@ -154,6 +154,7 @@ class Poker(GameRules):
         return (), ""
 
     def to_move(self, state: Dealt) -> int:
+        # Who bets, or chance as long as cards of the round are to be dealt.
         dealt, _ = state
         now = self.now(state)
         if not now.waiting:
@@ -169,6 +170,7 @@ class Poker(GameRules):
         return (dealt, bets + action[0]) if isinstance(action, str) else ((*dealt, action), bets)
 
     def payoffs(self, state: Dealt) -> list[float]:
+        # The pot, shared by the best hands that have not folded, less what each has paid.
         dealt, _ = state
         now = self.now(state)
         winners = now.active
@@ -414,6 +416,7 @@ class Goofspiel(GameRules):
         return ((*prizes, action), bids) if is_prize else (prizes, (*bids, action))
 
     def knows(self, state: Bids, player: int) -> str:
+        # All prizes up to now, and all bids or, if bids are hidden, the own ones and the winners.
         prizes, bids = state
         turn = len(bids) // self.players
         past_bids = bids[: turn * self.players]  # those of this turn are not shown yet

@@ -253,8 +253,9 @@ class FlatTree(Rows):
     def largest_expected_share(self) -> float:
         """Largest expected size of a payoff that players can affect, as a share of the largest.
 
-        Both players choose what makes it large. A lottery after the last decision counts by its
-        mean; plays in which nobody decides count by 0. It is 1 if all is 0.
+        By two passes up the tree, each a reduction over the siblings of a level. Both players
+        choose what makes it large. A lottery after the last decision counts by its mean; plays in
+        which nobody decides count by 0. It is 1 if all is 0.
         """
         mean = self.payoff_shares.copy()  # (N,), expected payoff after the last decision
         decides_below = self.row >= 0  # (N,), at the node or below

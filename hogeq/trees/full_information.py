@@ -268,8 +268,8 @@ def _payoff(
 def _payoff_in_fractions(graph: Graph, pair: tuple[Floats, Floats]) -> Fraction:
     """Compute the payoff to player 0 of two policies, (R, K), by backward induction in fractions.
 
-    No position recurs, and there is one memory. Doubles count as the short fractions that they
-    stand for, as they do in trees.
+    No position recurs, and there is one memory. A way is an action's distribution over outcomes.
+    Doubles count as the short fractions that they stand for, as they do in trees.
     """
     # Of positions, then payoffs backward: payoff t has index -1 - t, its number in `graph.next`.
     values = [Fraction()] * graph.positions
@@ -399,7 +399,10 @@ def secured(positions: Positions, profile: Strategy, deadline: Deadline) -> Inte
 
 
 def _choose(joint: np.ndarray, positions: Positions, values: Enclosure, seat: int) -> None:
-    """Set a player's rows of `joint`, (R, K), in place to the best actions found so far."""
+    """Set a player's rows of `joint`, (R, K), in place to the best actions that `values` has.
+
+    Nothing is hidden, so a row (information set) has one position.
+    """
     graph = positions.graph
     is_chosen = (graph.player == seat) & (values.chosen[:, 0] >= 0)
     joint[graph.row[is_chosen]] = 0.0

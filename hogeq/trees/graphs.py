@@ -71,7 +71,7 @@ def of_tree(tree: FlatTree) -> Graph:
 def memoryless(
     kinds: Sequence[int], distributions: Sequence[ArrayLike], actions: int
 ) -> dict[str, NDArray[Any]]:
-    """Lay out the ways of a graph without hidden memory, and what all such graphs have alike.
+    """Lay out the ways, outcome distributions, of a graph without hidden memory; and what is alike.
 
     Way a is action a of a player, to child a for certain; after the `actions` come the
     `distributions` of chance, which has one action. A kind of position is n, of a player with n

@@ -107,7 +107,11 @@ class Positions(Rows):
 
     @cached_property
     def num_histories(self) -> float:
-        """Number of nodes (histories) of the game tree; infinite if positions recur."""
+        """Number of nodes (histories) of the game tree; infinite if positions recur.
+
+        Level by level: a position has as many histories as the moves that lead to it, each counted
+        by the histories of the position before.
+        """
         graph = self.graph
         if graph.recurring.any():
             return inf
@@ -206,7 +210,10 @@ class _Walk:
             raise TooManyError("positions that need more memory than this machine has")
 
     def enter(self, position: int, node: Node) -> None:
-        """Append a position, its information set or distribution, and where its moves lead."""
+        """Append a position: its information set, or chance's distribution, and where moves lead.
+
+        Distributions are numbered as the rules give them, and scaled to sum to 1.
+        """
         moves = node.moves
         if node.player == CHANCE:
             unscaled = tuple([chance for _, chance, _ in moves])

@@ -232,7 +232,7 @@ class _PastsOfRows:
             first_past.setdefault(tuple(actions[row] for row in rows), number)
 
     def first_alike(self, actions: dict[int, int]) -> int | None:
-        """Find the first past that acts as another does at all rows that both met; None if none.
+        """Find the first past that acts as another at all information sets that both met, if any.
 
         `actions` are those of the other past, by row. It need not have met the same rows.
         """

@@ -56,7 +56,7 @@ def settle(
     deadline: Deadline = FOREVER,
     finer: float = 1.0,
 ) -> Settled:
-    """Find a best response to a strategy, and bounds of its payoff that hold despite rounding.
+    """Find a best response to a strategy in one seat, and bounds that hold despite rounding.
 
     1. Where payoffs are known exactly, rescale those that the search takes (float64) to the losses
        of good responses: larger losses are cut off, so that small differences keep their digits.

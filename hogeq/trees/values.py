@@ -184,7 +184,7 @@ class _PlaysThroughRows:
 
     @cached_property
     def _first_visits(self) -> Ints:
-        """Nodes at which a play meets a row for the first time, row by row."""
+        """Nodes at which a play meets an information set (row) for the first time, row by row."""
         from hogeq.trees.sequences import sequence_form  # imports scipy
 
         nodes = []

@@ -31,7 +31,8 @@ def whole_dag(
 ) -> BeliefDag | None:
     """Build the belief DAG of a player, once for each form.
 
-    None if it has more than `most` entries, if there is no time, or if the rows have no order.
+    None if it has more than `most` entries, if there is no time, or if the rows, information sets,
+    have no order in which plays meet them.
     """
     known = form.cache  # what was computed before: the DAG, or a size that it exceeds
     inflated = form.inflate(deadline)
