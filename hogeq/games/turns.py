@@ -39,7 +39,6 @@ class _Transitions:
     """
 
     def __init__(self, game: HogEngine) -> None:
-        """Tabulate how each action is rolled, by position and memory of the rules of Hog."""
         self.game = game
         self.rules = replace(game.rules, goal=game.goal)
         self.turns = TurnTable(self.rules)
@@ -109,10 +108,8 @@ class _Transitions:
     def sums(self) -> dict[str, Any]:
         """List the sums over outcomes by which values are computed, so that memories share them.
 
-        A way to roll is an action with the dice and bonus that it has there, a lane a class of
-        memories that hand on the same. For one choice, memories have the same sum if they have the
-        same way to roll in every situation, the same seat and the same lane. Those that differ in
-        the lane alone are a mode.
+        For one choice, memories have the same sum if they have the same way to roll in every
+        situation, the same seat and the same lane. Those that differ in the lane alone are a mode.
 
         Returns "modes", a list of modes for each choice: the "ways" to roll by situation, the
         "seat", the number of the "first" sum, and "lanes", those of this sum and the next ones;

@@ -108,7 +108,6 @@ class _Text:
     """Paths of nodes in a file, by hashes: where each stands, and where in an information set."""
 
     def __init__(self, file: IO[bytes], size: int, path: Path) -> None:
-        """Read the file once, and index where the line of each node and information set stands."""
         self.file = file
         self.size = size  # of the file in bytes
         self.where = printable(path)
