@@ -294,8 +294,8 @@ def fall(graph, bounds, conduct, level):
 def end_fall(graph, bounds, rule, is_valid, level):
     """Restore a level's lower bounds from before they fell, unless those that fell are better.
 
-    They are valid if no bound can fall further, and better if one is higher by more than
-    `least_rise`.
+    Numbers that fall in rounds of value iteration are bounds once none can fall further
+    (`is_valid`). They are better if one is higher than before by more than `least_rise`.
     """
     lower, before = bounds.lower, bounds.start
     gains = False

@@ -298,8 +298,9 @@ def _round_to_response(dag, fixed, work):
 def _claim(dag, row, work):
     """Charge a row's claims: add them to the dual prices at the nodes of the row.
 
-    Lagrangian prices for playing different corners (distributions over actions) at the nodes of one
-    row, an information set: they take away what a player who knows the node gains by that.
+    A claim is a Lagrange multiplier on the constraint that a row, an information set, plays one
+    corner (a distribution over actions) at all its nodes: a price for each corner at each node,
+    which takes away what a player who knows the node gains by playing different ones.
 
     1. Find the corner that is best for the whole row, by reach.
     2. The claim of a corner at a node is its value there less that corner's.

@@ -61,7 +61,11 @@ def _runs(pass_graph: PassGraph, memories: int) -> list[Run]:
 
 
 def scratch_for(pass_graph: PassGraph, matches: int) -> Scratch:
-    """Make fresh arrays for passes against so many opponents."""
+    """Allocate the arrays that a pass works in: values and reach of the ways and ends of a turn.
+
+    `matches` is the number of opponents. A way is a distribution over ends, by which an action is
+    played; a lane is the part of the memory that an end hands on.
+    """
     lanes = pass_graph.next_memory.shape[1]
     num_slots = int(np.diff(pass_graph.situation_start).max()) * lanes  # of the ways of a situation
     ends = len(pass_graph.end_lanes) * lanes
@@ -235,12 +239,15 @@ class GraphPasses:
         *,
         both_respond: bool = False,
     ) -> tuple[Floats, int]:
-        """Value all states with the player acting by its role; fill `values`.
+        """Fill `values` of all states by backward induction; `role` says how the player acts.
 
         COUNTERFACTUAL, ASCEND and SOFTMAX fill `action_values` too, weighted by `reach`, and the
         last two set the player's rows. In FULL_MEMORY the player takes its best actions, in
         `choice`, and if `both_respond` the other too. `weights` (n,) are the probabilities of the
         opponents. Returns values at the starts, (n, starts), and how many rows ASCEND changed.
+
+        Blocks are sets of positions, passed from the last run of one kind to the first; to those
+        that are SMALL or LARGE play can return, so that values are solved for or iterated.
         """
         from hogeq.kernels import graph_passes, recurring_rows
 

@@ -83,7 +83,11 @@ class PricedResponders:
         return rows, self.problems[0].graph.num_actions
 
     def begin(self) -> None:
-        """Find the states and the ways to play that play can reach, and solve the responders."""
+        """Find the states and the ways that play can reach, and solve the responders.
+
+        A way is a distribution over outcomes, by which an action is played in some memories. A
+        responder, one for each problem, is a best response at the dual prices so far.
+        """
         for part in self.parts:
             part.begin()
 

@@ -230,13 +230,15 @@ class LiftedBound:
     def _claim(self, step: Step) -> None:
         """Add a step's claim, a change of its row's prices, to the dual prices of all rows.
 
-        What a responder may collect of it is added to the row's refunds, (K,): for each action, the
-        most that play collects if the whole row (information set) takes it.
+        Dual prices (Lagrange multipliers) charge a player who knows more than its information set,
+        the row, for acting differently at its states. What play that does not may collect of a
+        claim is added to the row's refunds, (K,): for each action, the most that play collects if
+        the whole row takes it.
         """
         row = step.row
         claim_refunds = None
         if self._valued is not None and self._valued[0] == step:
-            _, claim, claim_refunds = self._valued  # its pass need not be made again
+            _, claim, claim_refunds = self._valued  # a trial of this step has computed both
         else:
             claim = self.claim(step)
         if row not in self._stored:

@@ -214,7 +214,11 @@ class BundleMethod(Solver[BundleState]):
         floor: float,
         entropy_price: float,
     ) -> ProximalProblem:
-        """Pose a proximal step from logits (n, G, G, K); `floor` is the least probability."""
+        """Pose a proximal step from the n components of a mixture, as logits (n, G, G, K).
+
+        `component_rates`, (m, n), are win rates of the components against the m counters of the
+        pool, `floor` the least probability, and `entropy_price` what a unit of entropy counts.
+        """
         settings = floor, entropy_price, self.softness
         return ProximalProblem(state, logits, component_rates, *settings)
 

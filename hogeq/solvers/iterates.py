@@ -118,11 +118,12 @@ class _Pool:
         return policy
 
     def weigh(self, deadline: Deadline) -> None:
-        """Weigh the iterates by a linear program, and let `solving` learn the bound that it gives.
+        """Find an optimal mixture of the iterates, and let `solving` learn the bound that it gives.
 
-        The player draws one of the iterates; the other player remembers everything. The bound is on
-        the payoff of the other against the optimal mixture, by an exact best response. The other's
-        mixture is a policy that it can play though it forgets, until its own iterates are weighed.
+        It is by a linear program of a restricted game: the player draws one of the iterates, and
+        the other player, with perfect recall, answers. The bound is on the payoff of the other
+        against the mixture, by an exact best response. `solving` learns a strategy of the other
+        too: its own of that game, as a policy that it can play though it forgets.
         """
         if not self.iterates:
             return
@@ -137,7 +138,7 @@ class _Pool:
             return
         own_mixture, remembering_mixture = mixtures
         sequence_values = against(solving.payoffs, own_mixture.plan, other)
-        bound, _ = other_dag.respond(sequence_values)
+        bound, _ = other_dag.respond(sequence_values)  # value of a best response
         pair = own_mixture, remembering_mixture.as_policy()
         solving.learn(pair if player == 0 else pair[::-1], other, bound)
 

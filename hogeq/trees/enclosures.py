@@ -199,18 +199,23 @@ def fits(tree: FlatTree) -> bool:
 
 @lru_cache(maxsize=4)
 def numbers_of(tree: FlatTree) -> Numbers | None:
-    """Convert the numbers of a tree to fractions, once; None if it or they would be too large."""
+    """Convert the probabilities of chance and the payoffs of a tree to fractions, once.
+
+    None if the tree is too large, its numbers are rounded already, or fractions would have too many
+    digits.
+    """
     is_small = tree.num_nodes <= MOST_NODES and tree.num_nodes * len(tree.levels) <= MOST_WORK
     if tree.is_rounded or not is_small:
         return None
     by_chance, nodes = ExactReach(tree, CHANCE), tree.nodes_after_chance
     probabilities = [*map(by_chance.step, tree.parent[nodes].tolist(), nodes.tolist())]
-    level = Fraction(tree.shift + tree.centre)
+    level = Fraction(tree.shift + tree.centre)  # the tree's payoffs are relative to it
     offset = float(level)
     paid = [
         short_fraction(number + offset) if level else short_fraction(number)
         for number in tree.terminal_payoffs.tolist()
     ]
+    # The probability of a play is a product of one step of each level at most.
     bits_of_play = _bits_of_denominators(probabilities) * len(tree.levels)
     if max(bits_of_play, _bits_of_denominators(paid)) > MOST_BITS:
         return None
@@ -437,9 +442,11 @@ class Payoffs:
 def _exact_values(dag: BeliefDag, payoffs: Fractions, deadline: Deadline) -> Fractions:
     """Values of the choices of a belief DAG with all that follows them, (C,), in fractions.
 
-    They are by backward induction; that of choice 0, the begin, is the value of a best response.
+    A belief DAG is the decision problem of a player who forgets, as a graph: a decision is what it
+    can know at one time, with several choices; edges lead from choices to later decisions. Values
+    are by backward induction; that of choice 0, the begin, is the value of a best response.
 
-    1. A choice gets the payoffs, (S,), of the sequences that it takes.
+    1. A choice gets the payoffs, (S,), of the sequences of own actions that it takes.
     2. From the last decision to the first, the best choice of a decision is added to each choice
        that leads there.
     """

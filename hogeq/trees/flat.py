@@ -357,7 +357,10 @@ class FlatTree(Rows):
         return first[:num_cells][self.legal.ravel()]
 
     def words(self, nodes: Ints | Indices) -> tuple[Indices, list[str]]:
-        """Name the moves into nodes, (n,): the index of a word for each, (n,), and all words."""
+        """Name the moves (actions or outcomes of chance) that lead into nodes, (n,).
+
+        Returns for each node the index of its word, (n,), and the list of all different words.
+        """
         number = np.full(self.num_nodes, -1, np.int32)  # of each node's word; -1: not known yet
         numbers = {"": 0}  # by word
         number[0] = 0

@@ -36,7 +36,10 @@ def problems(tree: FlatTree, target: Strategy) -> list[Problem]:
 
 
 def _problem(tree: FlatTree, target: Strategy, player: int) -> Problem:
-    """Pose the decision problem of one player against a strategy, perhaps mixed, of the other."""
+    """Pose the decision problem of one player against a strategy, perhaps mixed, of the other.
+
+    Its states are the player's pasts: an information set after one sequence of own actions.
+    """
     form = sequence_form(tree, player)
     components = zip(target.chances, target.policies, strict=True)
     # (N,): probability of each node by chance and the other player, of every component.
@@ -44,6 +47,7 @@ def _problem(tree: FlatTree, target: Strategy, player: int) -> Problem:
     graph = _graph(form, np.sum(others_reach, axis=0))
     opponent_rows = np.zeros((max(graph.rows, 1), tree.num_actions))  # the graph has no opponent
     error = _error(tree, target, graph)
+    # One of two problems, one for each side: it has half of the probability.
     return Problem(graph, 0, opponent_rows, 0.5, payoff_offset=tree.shift, payoff_error=error)
 
 

@@ -54,9 +54,14 @@ def one_side(
 ) -> InPolicies:
     """Enclose the most that one side secures by a policy, as payoffs to player 0.
 
-    The search starts from the components of the side's mixture in `solved`, and from its average;
-    the bound of `solved` is its ceiling. Without time for a search, a mixture of one component is
-    the policy, with the bounds that it has in `solved`.
+    A side may have imperfect recall, so that a mixture of policies, as in the equilibrium `solved`,
+    can secure more than one policy.
+
+    1. Branch and bound starts from the components of the side's mixture in `solved`, and from its
+       average; the bound of `solved` is its ceiling. Without time for it, a mixture of one
+       component is the policy, with the bounds that it has in `solved`.
+    2. What the policy found secures is by the opponent's best response, rounded outward.
+    3. The bound of the search is turned from its units back into payoffs.
     """
     deadline = Deadline.of(limit)
     sign = 1.0 - 2.0 * player  # 1 for player 0, -1 for player 1
@@ -74,7 +79,7 @@ def one_side(
             seconds=deadline.spent,
             player=player,
         )
-    unit = stakes(tree)
+    unit = stakes(tree)  # the search divides payoffs by it
     level = tree.shift + tree.centre  # the tree's payoffs are relative to it
     search = Maxmin(tree, player, deadline.share(1.0 - PROOF_SHARE))
     starts = np.concatenate(

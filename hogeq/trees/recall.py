@@ -466,9 +466,10 @@ class Recall:
     def _differing(self, forms: Mapping[int, bytes], note: str) -> Pair | None:
         """Find two refined information sets of one row whose plays differ.
 
-        They are a row (information set) after different own pasts. `forms` describe the plays
-        through each refined information set; equal forms match. Returns the shortest pair of their
-        histories, with the note; None if all forms of a row are equal.
+        They are a row (information set) after different own pasts. `forms` describe, as bytes, the
+        plays through each refined information set, by its number: equal forms match. Returns of all
+        pairs that do not match the shortest pair of first histories, with the note; None if all
+        forms of each row are equal.
         """
         pairs = []
         for parts in self.shared.values():

@@ -245,7 +245,8 @@ class SequenceForm:
         if self.is_absent_minded or not len(self.shared_rows):
             return self, True
         tree = self.tree
-        acts = self.action_of_sequence[self.parent_sequence]  # last one before; below 0 if none is
+        # Last own action before each past; below 0 if there is none.
+        acts = self.action_of_sequence[self.parent_sequence]
         rows = self.row_of_refined
         parts, is_complete = parts_of_rows(rows, self.parent_refined, acts, deadline)
         # Part 0 of a row keeps its number; other parts become new rows.
