@@ -103,6 +103,7 @@ class Chosen:
         name = hogeq.GameName(spec)
         game = name.config.get("game")  # of a run of another game than Hog
         how = name.how if game else {}  # forgetting and teams of the run
+        # A run stands for its game, unless an option asks for other forgetting or teams.
         if game and all(value in {None, how[key]} for key, value in self.how.items()):
             self._run = spec
             name.load_plugins(self.trust)

@@ -104,8 +104,10 @@ def act(graph, first, last, rule, matches, sums, scratch):
 
     1. Blocks of the player: add up counterfactual values of its row and its reach, in `sums`,
        against all opponents by their weights, and the reach of :func:`forward`.
-    2. Set the row by the role.
-    3. Every block: values of its states, by rows as they are now.
+    2. Set the row by the role: to the best action, or by a softmax; or leave it.
+    3. Every block: values of its states, by rows as they are now. If mirrors are skipped, only of
+       one of two positions that are alike but for who is who; the other gets what is left of the
+       payoffs' sum.
 
     The arguments are records of :mod:`hogeq.kernels.arrays`: `rule` a PassRule, `matches` Matches,
     `sums` RowSums.

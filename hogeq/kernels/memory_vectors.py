@@ -235,10 +235,11 @@ def _value_memories(base, row, cell, match, player):
 
 
 def _begin_column(code, shape, args, base, opponent):
-    """Emit what a column's first base reads of bases past the goal: sums of 0, and rolls.
+    """Emit code that fills in what a column reads of scores past the goal: sums of 0, and rolls.
 
-    A column is the cells of one opponent's score, a base a score before a roll. A roll there wins
-    with the probability that the table `past` has for it.
+    A column is the cells of one opponent's score, by the mover's score. `base` is its first base, a
+    score to which the points of a roll are added. The bonus can lead to bases past the goal; a roll
+    there wins with the probability that the table `past` has for it, in every lane.
     """
     lanes, num_actions, bonus = shape.lanes, shape.num_actions, shape.bonus_points
     column, zeros = base.column, code.vector(0.0, base.num_registers)

@@ -57,11 +57,11 @@ def take_arriving(positions, reach, waiting_reach):
 def send_waiting(graph, recurring, play, positions, is_small, reach, scratch):
     """Send the reach that waits in a block's states one turn on; returns whether there was any.
 
-    A block is a set of positions that play can return to.
-    It waits in ``recurring.waiting_reach``, (C, H), where that which leaves the block is collected,
-    too; the sum is added to `reach`, (C, H). In a small block a state sends its expected visits:
-    what comes back to the block is among them, and need not go round. Reach that is only rounding
-    is not sent.
+    A block is a set of positions that play can return to. Reach that has come to a state and not
+    yet been sent on waits in ``recurring.waiting_reach``, (C, H), where that which leaves the block
+    is collected, too. It is added to `reach`, (C, H). In a small block a state sends its expected
+    visits: what comes back to the block is among them, and need not go round. Reach that is only
+    rounding is not sent.
     """
     waiting_reach, sent_reach = recurring.waiting_reach, recurring.sent_reach
     memories = reach.shape[1]

@@ -117,7 +117,13 @@ def _rate(payoff: float) -> float:
 
 
 def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> Response:
-    """Search for a response in Hog; improve it and its bound by a program over all histories."""
+    """Search for a response in Hog; improve it and its bound by a program over all histories.
+
+    1. Search for a matrix and a bound in half of the time; done if they meet.
+    2. From that matrix on, solve for a response in the game tree, by an integer or linear program.
+    3. Take the response of the tree if it wins more, and its bound if that is lower. Only a bound
+       that does not rest on HiGHS gets a proof.
+    """
     tree = _required_tree(engine, f"exact_seconds: a game to {engine.goal} has too many histories")
     deadline = Deadline(budget.limit)
     half_budget = budget if deadline.left == inf else replace(budget, seconds=deadline.left / 2.0)

@@ -168,8 +168,12 @@ def plan_of_flow(dag: BeliefDag, flow: Floats, deadline: Deadline = FOREVER) -> 
 
 
 def _exact_plan_of_shares(dag: BeliefDag, shares: Floats, deadline: Deadline) -> Fractions:
-    """Realisation weights, (S,), in fractions, of probabilities of choices at decisions, (C,)."""
-    decisions = pairwise(dag.choice_offsets.tolist())
+    """Compute realisation weights of sequences, (S,), in fractions, from `shares` of choices, (C,).
+
+    The shares are the probabilities, at each decision of the belief DAG, of its choices. A choice
+    has the flow that they send through it; a sequence the sum of the flow of choices that take it.
+    """
+    decisions = pairwise(dag.choice_offsets.tolist())  # ranges of their choices
     exact_shares = (distribution(shares[begin:end].tolist()) for begin, end in decisions)
     flow = _exact_flow(dag, exact_shares, deadline)
     weights = [Fraction()] * dag.plan_matrix.shape[0]

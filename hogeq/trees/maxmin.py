@@ -248,8 +248,9 @@ class Maxmin:
         """Bound, narrow and halve a box; return its bound, and no halves if it need not be split.
 
         `bound` is the bound known so far, `boxes` the number of boxes up to this one. A box is
-        bounded again while narrowing makes it much smaller. A plan that secures more than the best
-        policy begins an ascent. At the boxes 1, 2, 4, 8, ... any plan does, and a random policy.
+        bounded again while narrowing makes it much smaller. The policy of a bound's linear program
+        begins a local search, an ascent, if it secures more than the best policy; at the boxes 1,
+        2, 4, 8, ... in any case, and so does a random policy.
         """
         is_power_of_two = boxes.bit_count() == 1
         for _ in range(MOST_ROUNDS):
