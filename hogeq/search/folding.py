@@ -55,15 +55,19 @@ class _Folding:
     """
 
     def __init__(self, graph: ResponseGraph, weights: Floats, tables: Floats) -> None:
-        """Read the states of a graph, and a mixture: tables (n, F, K) and weights (n,)."""
+        """Read the states of a graph, and the mixture that an opponent draws one component of.
+
+        Components are policies of all fixed rows, `tables` (n, F, K), with `weights` (n,). Folding
+        makes them moves of chance: a new state is an old one, and the components still possible.
+        """
         states = graph.states
         self.old_states = states
         self.weights = weights.tolist()  # (n,)
         self.tables = tables  # (n, F, K)
-        self.all_components = (1 << len(weights)) - 1
+        self.all_components = (1 << len(weights)) - 1  # the set of all, as bits
         self.legal_actions = [np.flatnonzero(legal).tolist() for legal in graph.legal]
         self.row = states.row_of_state.tolist()  # (S,)
-        self.is_own = states.is_own.tolist()  # (S,), whether the player moves who is left
+        self.is_own = states.is_own.tolist()  # (S,), whether the player who responds moves
         self.first_outcome = states.outcome_offsets.tolist()  # (S * K + 1,)
         self.probability = states.outcome_probability.tolist()  # of each outcome
         self.next_state = states.outcome_state.tolist()  # of each outcome

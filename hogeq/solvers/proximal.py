@@ -394,11 +394,11 @@ class ProximalProblem(NamedTuple):
         return Trial(new_point, weights, rates, entropy_gain)
 
     def _linear_models(self, active: Ints, width: int) -> tuple[Singles, Floats]:
-        """Linear models of C counters in the rows of all components, and in the row of the draw.
+        """Linear models of C counters: win rates by the rows of all components, and by their draw.
 
-        `active` has the counters' indices. Returns gradients (C, rows, width), in which those of a
-        component are weighted by its draw, and the row of the draw has the components' win rates;
-        and constants (C,).
+        `active` has the counters' indices. A mixture draws a component: these probabilities are the
+        last row. Returns gradients (C, rows, width), in which those of a component are weighted by
+        its probability, and the last row has the components' win rates; and constants (C,).
         """
         components, rows, actions = self.state.gradients.shape[1:]
         if components == 1:

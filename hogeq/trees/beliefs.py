@@ -416,7 +416,8 @@ class _Builder:
     def distinct(self, beliefs: _Beliefs) -> tuple[Ints, Ints]:
         """Find equal beliefs by hashes: one of each kind, (D',), and the kind of each, (B,).
 
-        The hash of a belief is the pair of sums of two random numbers of each of its members.
+        A belief is a set of refined information sets at which the player may act next, its members.
+        Its hash is the pair of sums of two random numbers of each member.
         """
         first = first_entries(beliefs.sizes)
         hashes = np.add.reduceat(self.keys[:, beliefs.members], first, axis=1)  # (2, B)

@@ -270,7 +270,8 @@ class Payoffs:
 
     def _payoffs_in_fractions(self, numbers: Numbers, player: int, plan: Plan) -> Fractions:
         """Compute the payoffs of sequences, (S,), in fractions, by the other's exact plan."""
-        payoffs, other_weights = [Fraction()] * self.form.num_sequences, plan.exact_weights or []
+        payoffs = [Fraction()] * self.form.num_sequences
+        other_weights = plan.exact_weights or []
         sequences = [array.tolist() for array in self._sequences_at_ends(plan)]
         ends = zip(*sequences, numbers.reach_by_chance, numbers.terminal_payoffs, strict=True)
         for own_sequence, other_sequence, chance, paid in in_time(ends, self.deadline):
@@ -346,7 +347,11 @@ class Payoffs:
         self.unit, self.midpoints, self.radii = self._losses_in_units(unit)
 
     def _losses_in_units(self, unit: Fraction) -> tuple[Fraction, Floats, Floats]:
-        """Convert as :meth:`rescale`; return the unit, 1 in place of 0, midpoints and radii."""
+        """Divide the exact losses of sequences by a unit, in float64; losses of two units are cut.
+
+        Returns the unit, 1 in place of 0; and midpoints and radii, (S,) each: a loss is in its
+        midpoint -+ its radius, which encloses the roundings of the division and of the result.
+        """
         unit = unit or Fraction(1)
         cut_off = -2 * unit
         midpoints = np.array(
@@ -386,9 +391,9 @@ class Payoffs:
     def moved_bound(self, payoffs: Floats, unit: float, bound: float) -> Fraction:
         """Bound the payoff of any strategy by a `bound` proved for nearly the same payoffs.
 
-        These, (S,), and their bound are in units of `unit`. For no strategy do the two payoffs
-        differ by more than the best response with perfect recall to their differences gets: that is
-        added to the bound.
+        These, `payoffs` (S,), and their bound are in units of `unit`. For no strategy do the exact
+        payoffs exceed these by more than a best response with perfect recall gets where sequences
+        pay their differences: that is added to the bound.
         """
         exact_unit = Fraction(unit)
         if self.exact_payoffs is not None:  # these payoffs contain the level
