@@ -109,7 +109,9 @@ def lay_out(states, corners, others, number, dag):
 def _lay_out_edge(states, number, state, probabilities, dag, node, corner, num_outcomes):
     """Add the outcomes of an edge, of which there are `num_outcomes` so far; return the new number.
 
-    The edge plays the actions of a state by `probabilities`, (K,).
+    An edge leads from a node of the problem, `dag`, by one corner of its row: a distribution over
+    the actions of its `state`, `probabilities` (K,). If the arrays are still empty, outcomes are
+    only counted. `number`, (S,), is the node of each state.
     """
     fills_outcomes = len(dag.outcome_probability) > 0
     for action in range(len(probabilities)):

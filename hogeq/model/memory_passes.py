@@ -204,7 +204,11 @@ class MemoryPasses:
     def __init__(
         self, tables: Tables, players: int, dtype: DTypeLike = np.float64, matches: int = 1
     ) -> None:
-        """Make the two kernels of a game, and all arrays that they read and write, by name."""
+        """Make the two kernels of a game, and all arrays that they read and write, by name.
+
+        A cell is a pair of scores, a column the cells of one opponent's score. It has afterstates,
+        the scores that a turn leaves, by record: what memory keeps of the turn.
+        """
         goal, shape = tables.goal, memory_shape(tables)
         column = _column(tables, shape)
         own, opponent = pass_order(goal, max(1, STRIP // matches))

@@ -154,9 +154,11 @@ def _blocks(graph: Graph, mirror: NDArray[np.int32]) -> tuple[Ints, Ints, NDArra
 
 
 def _joined_components(graph: Graph, joined: Ints) -> tuple[Ints, NDArray[np.bool_]]:
-    """Sort sets of positions into levels by the turns between them.
+    """Sort sets of positions into levels in the order of play: no turn leads to an earlier level.
 
-    `joined` (C,) is the number of each position's set. Sets that lead to each other have one level.
+    `joined` (C,) is the number of each position's set. Sets that turns lead to and fro between, a
+    strongly connected component, are one level; see :func:`hogeq.graph.levels.levels_of`.
+
     Returns each position's level, (C,), and whether a turn leads from this level to itself, (C,).
     """
     num_sets = int(joined.max()) + 1
@@ -164,7 +166,7 @@ def _joined_components(graph: Graph, joined: Ints) -> tuple[Ints, NDArray[np.boo
     highest = np.zeros(num_sets, np.int64)
     np.minimum.at(lowest, joined, graph.level_of)
     np.maximum.at(highest, joined, graph.level_of)
-    # Levels of the graph are a rank, that never falls, if no set is in two of them.
+    # Levels of the graph are a rank that never falls along a turn, if no set is in two of them.
     rank = lowest if (lowest == highest).all() else np.zeros(num_sets, np.int64)
     successor = graph.next[graph.ends.entry]
     goes_on = successor >= 0  # else play ends

@@ -134,9 +134,9 @@ def _modes_and_bonuses(ways: Ways, *, own_score_counts: bool) -> tuple[list[_Mod
     """List mode and bonus of every roll, by situation, memory and roll: (S * H * K,).
 
     A mode is a kind of turn (the dice) and whether the roll forces another turn, a way how a roll
-    is played in a situation and a memory. `own_score_counts` says whether what no dice score
-    depends on the mover's own score. Then a bonus on no dice is not the same as a higher score
-    before: it belongs to the kind of turn.
+    is played in a situation and a memory. A bonus, points that memory adds, is taken as a higher
+    score before the roll. On no dice that is not the same if what they score depends on the mover's
+    own score, `own_score_counts`: then the bonus belongs to the kind of turn, and 0 is listed.
     """
     modes: list[_Mode] = []
     bonuses: list[int] = []

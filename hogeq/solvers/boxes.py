@@ -198,6 +198,9 @@ class Enclosure:
     ) -> Split | None:
         """Choose where to cut a box: the row in which a mixture is most unlike its mean policy.
 
+        A box is a set of policies: in each row (information set), the mixtures of some corners, or
+        distributions over actions. It is cut at the middle between two corners of a row.
+
         The mixture draws one of the `responses` (n, R) by `weights` (n,). Its win rate differs from
         that of the mean policy by covariances of a row's corner with the corner's gradient: the cut
         is in the row of the largest, summed over `counters` (m, R) by `counter_weights` (m,), and

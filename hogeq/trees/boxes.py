@@ -202,9 +202,11 @@ class PolicyPrograms:
     def _coupling(
         self, steps: Ints, after_term: float, before_terms: Floats, cell_terms: Floats
     ) -> csr_array:
-        """Make a line of coefficients for each of m steps, actions of a sequence, (m, S + R * K).
+        """Make a linear form in a sequence's weight, the one before it and a probability, m times.
 
-        The arguments after `steps` are the coefficients of r(sa), r(s) and x(I, a) of each step.
+        A step (m,) is an action `a` that follows a sequence `s` at a row `I`. In an exact plan
+        r(sa) = r(s) x(I, a), of realisation weights r and probabilities x. The arguments after
+        `steps` are the coefficients of r(sa), r(s) and x(I, a). Returns (m, S + R * K), by r and x.
         """
         size = len(steps)
         cells = self.form.num_sequences + self.cell_of_step[steps]

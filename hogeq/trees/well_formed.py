@@ -71,8 +71,9 @@ class Plays(NamedTuple):
         return cls(node, other.sequence_of_node[end], mine, chance[end], payoff)
 
     def forms(self, part: Ints, kind: int) -> dict[int, bytes]:
-        """Describe the plays through each part of the histories by bytes.
+        """Give each part of an information set's histories a key, equal if their plays match.
 
+        The key is bytes, by part: the sorted table of what is preserved of each play through it.
         Two parts have a bijection of their plays if and only if their bytes are equal. Chance's
         probabilities may differ by a common factor, and so may payoffs: they are taken as shares of
         the sums over the part, of probabilities and of the sizes of payoffs.
