@@ -223,7 +223,8 @@ def plan_loans(graph, responder, claim_pass, position, memory, weight, lent, col
     worths = slot_worths(claim_pass, reference_slot, columns)
     for action in range(len(slots)):
         cost = best_now - values_now[action]  # the reduced cost
-        # An action that falls further than the best one gains by these claims.
+        # The claims lower values. By how much more they lower this action's than the best one: what
+        # its reduced cost rises by.
         rise = values_now[action] - values_after[action] - (best_now - best_after)
         most_lent = max(0.0, min(cost + rise, lent * cost + max(0.0, rise)))
         loan = 0.0
@@ -353,7 +354,7 @@ def move_loans(
     slots = graph.action_slot[graph.situation[position]]
     prices, reduced_cost = responder.prices[own, memory], claim_pass.reduced_costs
     best_worths = splat(NONE, columns)
-    for action in range(len(slots)):
+    for action in range(len(slots)):  # find the worths by the best actions, of no reduced cost
         slot = slots[action, memory]
         action_value = responder.way_values[own, slot] - prices[action]
         reduced_cost[action] = responder.values[position, memory] - action_value
@@ -361,14 +362,14 @@ def move_loans(
             worths = row_prices[action] + slot_worths(claim_pass, slot, columns)
             best_worths = larger(best_worths, worths)
     reference_worths = best_worths
-    for action in range(len(slots)):
+    for action in range(len(slots)):  # lend other actions what they collect more
         if not reduced_cost[action] < AS_GOOD:
             worths = row_prices[action] + slot_worths(claim_pass, slots[action, memory], columns)
             gain = max(0.0, largest(worths - reference_worths - idle))
             loan = min(lent * reduced_cost[action], gain)
             change_price(responder, prices, row_prices, action, -loan)
             best_worths = larger(best_worths, -loan + worths)
-    for action in range(len(slots)):
+    for action in range(len(slots)):  # take back what is lent for nothing
         worths = row_prices[action] + slot_worths(claim_pass, slots[action, memory], columns)
         excess = returned * max(0.0, -largest(worths - best_worths - idle))
         change_price(responder, prices, row_prices, action, excess)

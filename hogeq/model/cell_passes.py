@@ -123,7 +123,11 @@ class CellLayout:
         )
 
     def _shape(self) -> Shape:
-        """Gather the constants of kernels."""
+        """Gather the constants that kernels of a game are compiled with: sizes of their tables.
+
+        A page is the afterstates (scores after a turn) of one end, lane and record; a line a roll
+        as some memories play it; the edge a table of sums of dice from scores past the goal.
+        """
         kind, _, _ = _landings_on_board(self.tables)
         depth = max(family.dice.most_summed for family in self.families)
         return Shape(

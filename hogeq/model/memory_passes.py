@@ -105,7 +105,11 @@ def _arrivals(tables: Tables) -> tuple[Ints, Ints, Ints]:
 
 
 def memory_shape(tables: Tables) -> Shape:
-    """Gather the constants of kernels; see their fields for what they mean."""
+    """Gather the constants that kernels of a game are compiled with.
+
+    A record is what memory keeps of a player's last turn, and what a turn leaves is an afterstate.
+    Some records play with a bonus; some (`sole`) are left by one number of points alone.
+    """
     (dice,) = tables.dice_of_kind
     points = _points_by_record(tables)
     sole = {

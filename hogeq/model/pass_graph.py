@@ -49,14 +49,14 @@ def pass_graph_of(graph: Graph) -> PassGraph:
     way_lanes, end_lanes = _lane_ranges(ways, graph.lane, outcome_start, outcome_end, width)
     next_memory = np.zeros((labels, width), np.uint32)
     next_memory[:, :lanes] = graph.following
-    # Pairs of a situation and a way that it has; ways are counted in each situation anew.
+    # Each situation gets its own list of ways: distinct pairs of a situation and a way, sorted.
     pair_of = np.arange(situations)[:, None, None] * num_ways + ways.number  # (S, H, K)
     pairs = np.unique(pair_of)
     situation_start = np.searchsorted(pairs // num_ways, np.arange(situations + 1))
     situation_ways = pairs % num_ways
     local_way = np.searchsorted(pairs, pair_of) - situation_start[:-1, None, None]
     action_slot = (local_way * width + graph.lane[:, None]).transpose(0, 2, 1)
-    # Numbers of ends, each 1 more than the largest number.
+    # How many ends a way, and a situation, can have: 1 more than the largest number of one.
     ends_of_way = np.maximum.reduceat(outcome_end, outcome_start[:-1]) + 1
     num_ends = np.maximum.reduceat(ends_of_way[situation_ways], situation_start[:-1])
     mirror_position = _mirror(graph)
@@ -207,9 +207,10 @@ def _mirror(graph: Graph) -> NDArray[np.int32]:
 
 
 def _are_mirrored(graph: Graph, positions: Ints, ends: Ints) -> bool:
-    """Whether `ends` of turns at positions, (n,), and at the ones after them are mirrored.
+    """Whether turns at positions, (n,), and at their mirrors end alike, with the players exchanged.
 
-    So each end leads to mirrored positions with one label, or to payoffs that sum to the total.
+    The mirror of an even position is the next one. Each of the `ends` then leads both to mirrored
+    positions with one label, or to payoffs that sum to the total.
     """
     entry = graph.place[positions, None] + ends  # (n, ends)
     mirror_entry = graph.place[positions + 1, None] + ends

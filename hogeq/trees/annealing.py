@@ -31,9 +31,9 @@ def annealed_rows(
     """Improve a pure response to a policy by annealing, in both seats; all are (R, K).
 
     `begin` is the response to start from, and the result is no worse. Rows are information sets;
-    inflation splits those that no pure strategy reaches in two ways. A player keeps its rows of
-    that if it is absent-minded, or if its rows have no order. The steps take as much work as the
-    starts and perturbations (`kicks`) of the budget.
+    inflation splits those that no pure strategy reaches in two ways. The rows of a player who is
+    absent-minded, or whose rows have no order, stay as they begin. The steps take as much work as
+    the starts and perturbations (`kicks`) of the budget.
     """
     response = begin.copy()
     for player in (0, 1):

@@ -151,8 +151,10 @@ def paid_in(tree: FlatTree, plays: Ints, *strategies: Strategy) -> Fraction:
 
 
 def paid_by(tree: FlatTree, ends: Ints, movers: Sequence[Mover]) -> Fraction:
-    """Sum payoffs as :func:`paid_in` does, at nodes that are `ends`, by movers that are used again.
+    """Sum the payoffs to player 0 at terminal nodes, `ends`, each times the reach by the movers.
 
+    Movers are chance and strategies. The level of all payoffs, ``tree.shift + tree.centre``, is
+    left out.
     A mover keeps the reach of the nodes that it was asked for.
     """
     level = tree.shift + tree.centre

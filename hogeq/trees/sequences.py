@@ -400,7 +400,8 @@ def _listed(tree: FlatTree, player: int) -> SequenceForm:
         own = nodes[tree.player[nodes] == player]
         pairs = sequence_of_node[own] * tree.num_rows + tree.row[own]
         distinct, first_index, inverse = np.unique(pairs, return_index=True, return_inverse=True)
-        order = np.argsort(first_index)  # pairs by their first nodes
+        # New pairs of a sequence and a row become refined information sets, by their first nodes.
+        order = np.argsort(first_index)
         num_before = len(numbers)
         number_of_pair = np.empty(len(distinct), np.int64)
         number_of_pair[order] = [
