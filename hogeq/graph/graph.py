@@ -162,8 +162,8 @@ class Graph:
     def ends_of_situation(self) -> tuple[Ints, Ints]:
         """Numbers of the ends that a turn can have, by situation, a kind of position.
 
-        A situation has ways, distributions over outcomes; each outcome has an end.
-        Returns where those of each situation begin, (S + 1,), then all of them, (n,), ascending.
+        A situation has ways, distributions over outcomes; each outcome has an end. Returns where
+        those of each situation begin, (S + 1,), then all of them, (n,), ascending.
         """
         num_situations, _, _ = self.way.shape
         # Distinct pairs of a situation and a way of it, as one number: situation * base + way + 1,

@@ -132,8 +132,8 @@ def value_by_one_turn(graph, bounds, conduct, position, memory):
 def is_safe_way(graph, bounds, endless_payoff, level, position, memory, way):
     """Whether every outcome of a way is a safe state of the level, or worth `endless_payoff`.
 
-    That is the payoff of a play that never ends; from a safe state, a player can get it at least.
-    A way is a distribution over outcomes, a level a set of positions that play may return to.
+    That is the payoff of a play that never ends; from a safe state, a player can get it at least. A
+    way is a distribution over outcomes, a level a set of positions that play may return to.
     ``bounds.is_safe`` marks the safe states of the level with 1. States of later levels are worth
     their bounds at least.
     """
@@ -221,8 +221,8 @@ def begin_to_rise(graph, bounds, conduct, rule, level):
     """Set the lower bounds from which value iteration rises at the states of a level.
 
     They are `endless_payoff` at safe states, from which the player can get it for certain, else the
-    least payoff.
-    Actions are set as well: at safe states one that stays safe, elsewhere -1 for none.
+    least payoff. Actions are set as well: at safe states one that stays safe, elsewhere -1 for
+    none.
     """
     for position in positions_of(graph, level):
         for memory in range(bounds.lower.shape[1]):
@@ -327,8 +327,8 @@ def bound_below(graph, conduct, conduct_to_stay, rule, bounds, progress, states,
     A level is a set of positions; it recurs if play may return to them. One that does not is valued
     by one turn of each state. One that recurs goes through phases, in rounds over its states: SAFE
     finds from which the payoff of an endless play is certain, RISE raises the bounds; if it
-    `falls`, STAY finds where play can stay for ever, and FALL lowers other numbers to bounds,
-    which are taken if they are better.
+    `falls`, STAY finds where play can stay for ever, and FALL lowers other numbers to bounds, which
+    are taken if they are better.
 
     - `conduct`, `conduct_to_stay`: how all act, to get values, and to stay for ever.
     - `rule`: a :class:`hogeq.kernels.arrays.BoundRule`.

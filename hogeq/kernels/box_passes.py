@@ -92,9 +92,9 @@ def value_boxes(parent_sequence, row_of_refined, lower, upper, values):
     """Compute the value of every sequence under the best policies of boxes, bottom-up.
 
     A refined information set is a row after one sequence of own actions. The policy of a sample may
-    be any from `lower` to `upper`, (R, K, S). `values`, (1 + J K, S),
-    begins as the payoffs at the ends of each sequence; the best value of a refined information set
-    is added to the sequence that leads to it. Each chooses on its own, so these are upper bounds.
+    be any from `lower` to `upper`, (R, K, S). `values`, (1 + J K, S), begins as the payoffs at the
+    ends of each sequence; the best value of a refined information set is added to the sequence that
+    leads to it. Each chooses on its own, so these are upper bounds.
     """
     actions, samples = lower.shape[1:]
     for refined in range(len(row_of_refined) - 1, -1, -1):

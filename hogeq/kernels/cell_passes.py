@@ -334,9 +334,9 @@ def _land(diagonal, block, player):
 def _carry_lines(diagonal, block, situation, player):
     """Emit: add the reach of every line at a block's cells to sums of one die less, or afterstates.
 
-    A line is one roll as some memories play it, a block the neighbouring cells of one vector.
-    Sums are carried for two totals at once, at the even one, which comes first; the odd one adds
-    its own reach to what that wrote.
+    A line is one roll as some memories play it, a block the neighbouring cells of one vector. Sums
+    are carried for two totals at once, at the even one, which comes first; the odd one adds its own
+    reach to what that wrote.
     """
     code, shape = diagonal.code, diagonal.shape
     for number in range(shape.situations):

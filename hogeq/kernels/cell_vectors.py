@@ -252,8 +252,8 @@ def each_group(diagonal, block, seat):
 
     A group is a kind of turn with one part of the memory carried along; a family has groups of
     equal rolls. Yields, for a block (the cells of one vector) and a seat (a player of a match), the
-    family, the group's base, and its row of the table `groups`,
-    Data: first page, first vector of sums, first line by situation.
+    family, the group's base, and its row of the table `groups`, which is Data: the first page, the
+    first vector of sums, and the first line by situation.
     """
     code, shape, args, pages = diagonal.code, diagonal.shape, diagonal.args, diagonal.pages_of(seat)
     sums = args.sums[seat * args.sums_size :]
@@ -268,10 +268,10 @@ def each_group(diagonal, block, seat):
 def landings(diagonal, block, page):
     """Read the cells that follow a block (vector) of afterstates, once the turn has passed.
 
-    Returned are positions among the cells of a seat (player of a match), LLVM's vector.
-    The table `landing` has, by the way of the turn to end, total and opponent's score, twice the
-    position on a page, and 1 more if the same player moves again. A row of `handover` has a page's
-    way to end, and the page of the memory that moves next: of the other player, or of the same.
+    Returned are positions among the cells of a seat (player of a match), LLVM's vector. The table
+    `landing` has, by the way of the turn to end, total and opponent's score, twice the position on
+    a page, and 1 more if the same player moves again. A row of `handover` has a page's way to end,
+    and the page of the memory that moves next: of the other player, or of the same.
     """
     code, args, builder = diagonal.code, diagonal.args, diagonal.code.builder
     end, other_memory, own_memory = (args.handover.number(page * 3 + column) for column in range(3))

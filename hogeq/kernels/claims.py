@@ -162,8 +162,8 @@ def fill_gains(graph, responder, claim_pass, own, reference_slot, weight, column
     """Fill `gains`: by each way to play, the most that a claim collects more than by a reference.
 
     A claim is a rise of a dual price further on, a way a distribution over the ends of a turn. The
-    reference is given by its slot, ``way * J + lane``, and compared in that lane alone. `weight`
-    is a vector by which the W claims count. A gain below 0 is none.
+    reference is given by its slot, ``way * J + lane``, and compared in that lane alone. `weight` is
+    a vector by which the W claims count. A gain below 0 is none.
     """
     lane, reference_way = reference_slot % num_lanes(graph), reference_slot // num_lanes(graph)
     reference_worths = slot_worths(claim_pass, reference_slot, columns)

@@ -30,10 +30,9 @@ class Dag(NamedTuple):
 def flow_on(dag, probabilities, probability_offsets, flow):
     """Fill the reach probability of every choice of a belief DAG, `flow` (C,), top-down.
 
-    A choice is an action at a decision (a node of the DAG).
-    The reach of a decision is the sum over the choices that lead to it, the sources of its edges.
-    Action a has the probability ``probabilities[probability_offsets[decision] + a]`` there. Choice
-    0 is the begin of play.
+    A choice is an action at a decision (a node of the DAG). The reach of a decision is the sum over
+    the choices that lead to it, the sources of its edges. Action a has the probability
+    ``probabilities[probability_offsets[decision] + a]`` there. Choice 0 is the begin of play.
     """
     flow[0] = 1.0
     for decision in range(len(dag.choice_offsets) - 1):
@@ -51,10 +50,10 @@ def flow_on(dag, probabilities, probability_offsets, flow):
 def rise_best(dag, allowed, values, best):
     """Compute best-response values of all choices, bottom-up, and the best choice of each decision.
 
-    A decision is a node of a belief DAG, a choice an action there.
-    `values` (C,) has the payoff of each choice alone; the best value of each decision is added to
-    the choices that lead to it: ``values[0]`` is then the best response's. `best` (D,) gets the
-    first best choice of those that are `allowed`, (C,).
+    A decision is a node of a belief DAG, a choice an action there. `values` (C,) has the payoff of
+    each choice alone; the best value of each decision is added to the choices that lead to it:
+    ``values[0]`` is then the best response's. `best` (D,) gets the first best choice of those that
+    are `allowed`, (C,).
     """
     for decision in range(len(dag.choice_offsets) - 2, -1, -1):
         best_value = -np.inf
@@ -70,9 +69,9 @@ def rise_best(dag, allowed, values, best):
 def rise_above(dag, allowed, values):
     """Bound the best-response values of all choices from above, bottom-up: sums are rounded upward.
 
-    A choice is an action at a decision, a node of a belief DAG.
-    `values` (C,) has the payoff of each choice alone, and gets an upper bound on this and the best
-    value of the decisions that follow it, by the choices that are `allowed`, (C,).
+    A choice is an action at a decision, a node of a belief DAG. `values` (C,) has the payoff of
+    each choice alone, and gets an upper bound on this and the best value of the decisions that
+    follow it, by the choices that are `allowed`, (C,).
     """
     for decision in range(len(dag.choice_offsets) - 2, -1, -1):
         best_value = -np.inf

@@ -282,9 +282,9 @@ def _round_to_response(dag, fixed, work):
     """Round the relaxation to a response: to the corner of each row that loses least.
 
     The relaxation knows the node and may play another corner (a distribution over actions) at each
-    node of a row; a response plays one.
-    Written are the response, ``work.response`` (R,), and ``work.row_loss``, (R,), by how much the
-    values of a row's nodes are above that corner's there; 0 for rows that are fixed.
+    node of a row; a response plays one. Written are the response, ``work.response`` (R,), and
+    ``work.row_loss``, (R,), by how much the values of a row's nodes are above that corner's there;
+    0 for rows that are fixed.
     """
     _sum_by_row(dag, work)
     for row in range(len(fixed)):

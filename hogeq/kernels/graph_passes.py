@@ -38,9 +38,9 @@ def value(graph, first, last, rule, matches, choice, scratch):
     """Compute values of states, bottom-up, by rows or by best actions: EVALUATE or FULL_MEMORY.
 
     Of the blocks of positions from `first`, below `last`, which do not recur: play never returns to
-    a block. A match is one opponent of the player. Filled are ``matches.values``
-    (n, C, H), to the player, and `choice` (C, H), the best actions of the last match. `rule` and
-    `matches` are as of :func:`act`.
+    a block. A match is one opponent of the player. Filled are ``matches.values`` (n, C, H), to the
+    player, and `choice` (C, H), the best actions of the last match. `rule` and `matches` are as of
+    :func:`act`.
     """
     positions = positions_of_blocks(graph, first, last)
     for order_index in range(len(positions) - 1, -1, -1):
@@ -76,8 +76,8 @@ def sum_row_values(graph, rule, row, positions, matches, sums, scratch):
     """Fill the counterfactual values and the reach of a player's row, in `sums`.
 
     A row is an information set. Both are sums over memories, opponents (`match`) and those of
-    `positions` that have the row.
-    `scratch.way_values` keeps the values of ways at the last position, by opponent.
+    `positions` that have the row. `scratch.way_values` keeps the values of ways at the last
+    position, by opponent.
     """
     action_values = sums.action_values[row]
     sums.reach[row] = 0.0

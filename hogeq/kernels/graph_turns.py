@@ -84,8 +84,8 @@ def end_entry(graph, position, end):
 def value_ends(graph, position, values, payoff, end_values):
     """Fill `end_values`, (E * J,): what each end of a turn at a position is worth, by lane.
 
-    That is the payoff, of `payoff` (T,), or the value of the next state, of `values` (C, H). A
-    lane is a class of memories from which an end leads to the same next memory.
+    That is the payoff, of `payoff` (T,), or the value of the next state, of `values` (C, H). A lane
+    is a class of memories from which an end leads to the same next memory.
     """
     lanes = num_lanes(graph)
     for end in range(graph.num_ends[graph.situation[position]]):

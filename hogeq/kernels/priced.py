@@ -49,8 +49,8 @@ class Responder(NamedTuple):
 def choose(graph, responder, position, memory):
     """Fill the responder's value and best action in a state where it moves, `own` its position.
 
-    An action is worth the expected value of the way by which it is played, less its dual price.
-    The best action is the first of those that are within `AS_GOOD` of the largest value.
+    An action is worth the expected value of the way by which it is played, less its dual price. The
+    best action is the first of those that are within `AS_GOOD` of the largest value.
     """
     own = responder.own_index[position]
     slots = graph.action_slot[graph.situation[position]]

@@ -247,9 +247,10 @@ class CellLayout:
     def landing(self) -> Positions:
         """Twice the position of the cell on which an afterstate lands, + 1 for the same player.
 
-        A position is an index within a page of cells, a ring of rows by total score.
-        By end of the turn, total and opponent's score: (ends, totals, width). Where play is over it
-        is a position of a page's constants: the first, 0, for a loss, the last, 1, for a win.
+        The table is by end of the turn, total and opponent's score: (ends, totals, width). A
+        position is an index within a page of cells, a ring of rows by total score. Where play is
+        over it is that of one of a page's constants: the first, 0, for a loss, the last, 1, for a
+        win.
         """
         goal, board = self.goal, self.board
         # First the afterstates past the board, of which a landing says whether they win.
@@ -280,9 +281,9 @@ class CellLayout:
     def no_dice(self) -> Positions:
         """Index of the afterstate of rolling no dice, counted from a group's first page on.
 
-        A page has the afterstates of one record of the turn, in rows by total score.
-        By kind of turn, total and opponent's score: (D, 2 * G - 1, width). Where that decides the
-        game it is a position of the first page's constants, of a loss or a win.
+        The table is by kind of turn, total and opponent's score: (D, 2 * G - 1, width). A page has
+        the afterstates of one record of the turn, in rows by total score. Where no dice decide the
+        game, the index is that of one of the first page's constants, of a loss or a win.
         """
         tables, goal, board = self.tables, self.goal, self.board
         own, opponent = np.indices((goal, goal))

@@ -238,10 +238,10 @@ class PricedResponders:
     ) -> Floats:
         """Raise dual prices in a row by `more`, (K, n), and move its loans to lower the bound most.
 
-        The row is an information set of n states; loans are cuts of prices before it.
-        `row_prices` is the row's part of the prices, by number of the responder, revised in place;
-        `lent` the largest share of an action's reduced cost that is lent. Returns the refunds of
-        all claims of the row, (K,).
+        The row is an information set of n states; loans are cuts of prices before it. `row_prices`
+        is the row's part of the prices, by number of the responder, revised in place; `lent` the
+        largest share of an action's reduced cost that is lent. Returns the refunds of all claims of
+        the row, (K,).
         """
         refunds = np.zeros(len(more))
         for number, states in self._states(row):

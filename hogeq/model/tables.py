@@ -161,8 +161,8 @@ def _win_at_once(
     """Probability that a roll wins at once, by an afterstate past the board: (D, T, G, K).
 
     An afterstate is the scores that a roll leaves, before landing rules. By kind of turn, the
-    mover's score with the bonus, the opponent's score, and roll.
-    `no_dice_points` and `no_dice_gift` are those of :class:`Tables`.
+    mover's score with the bonus, the opponent's score, and roll. `no_dice_points` and
+    `no_dice_gift` are those of :class:`Tables`.
     """
     win_probability = np.zeros((len(branches), goal + bonus, goal, len(branches[0])))
     wins_outside = land.kind == WIN  # by scores of an afterstate

@@ -149,10 +149,10 @@ class _Folding:
         """Give the payoffs (K,) and the outcomes of each action in a new state.
 
         The new state is an old state and the set of a mixture's components that are possible there,
-        given the opponent's play so far. If an opponent moves there, chance
-        does so in its place, and all payoffs and outcomes are those of action 0. `numbers` has, for
-        each later old state, the number of the new state by set of components. An outcome is a
-        probability and the number of a new state.
+        given the opponent's play so far. If an opponent moves there, chance does so in its place,
+        and all payoffs and outcomes are those of action 0. `numbers` has, for each later old state,
+        the number of the new state by set of components. An outcome is a probability and the number
+        of a new state.
         """
         payoffs = [0.0] * len(self.payoffs[state])
         edges = [list[tuple[float, int]]() for _ in payoffs]

@@ -144,10 +144,10 @@ class ExactStates:
         """Whether no leaf of a proof by branch and bound gets more than a bound, exactly.
 
         A node of the proof fixes the corners of some rows: distributions over actions that
-        information sets may play. The other rows take the best one in each state (`BEST`).
-        `tree` lists the nodes of the proof depth first: the row that a node branches on, or -1 for
-        a leaf. Leaves are valued in floating point first, and in fractions if they are near the
-        bound. False, too, if the time is over before.
+        information sets may play. The other rows take the best one in each state (`BEST`). `tree`
+        lists the nodes of the proof depth first: the row that a node branches on, or -1 for a leaf.
+        Leaves are valued in floating point first, and in fractions if they are near the bound.
+        False, too, if the time is over before.
         """
         fixed = problem.unfixed
         num_corners = np.diff(problem.corners.corner_offsets)

@@ -326,9 +326,9 @@ class Solving:
     def _weighed(self, player: int, drawn: Strategy, deadline: Deadline) -> tuple[Strategy, Answer]:
         """Give new weights to a part of a mixture, if it secures more with them.
 
-        `drawn` has some strategies of the player's mixture.
-        A linear program finds the weights, unless the other player's DAG is too large for one.
-        Returns the strategy, and the other player's response to it.
+        `drawn` has some strategies of the player's mixture. A linear program finds the weights,
+        unless the other player's DAG is too large for one. Returns the strategy, and the other
+        player's response to it.
         """
         other = self.sides[1 - player]
         dag = drawing(self.forms[player], drawn.policies)

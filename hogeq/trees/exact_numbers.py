@@ -154,8 +154,7 @@ def paid_by(tree: FlatTree, ends: Ints, movers: Sequence[Mover]) -> Fraction:
     """Sum the payoffs to player 0 at terminal nodes, `ends`, each times the reach by the movers.
 
     Movers are chance and strategies. The level of all payoffs, ``tree.shift + tree.centre``, is
-    left out.
-    A mover keeps the reach of the nodes that it was asked for.
+    left out. A mover keeps the reach of the nodes that it was asked for.
     """
     level = tree.shift + tree.centre
     total = Fraction()

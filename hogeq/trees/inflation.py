@@ -69,10 +69,10 @@ def earlier_acts(
 def _inseparable(acts: Ints, deadline: Deadline) -> Iterator[Ints]:
     """Split the n pasts of one row into inseparable parts; yield the indices of each.
 
-    A past is a sequence of own actions that leads to the row, an information set.
-    `acts`, (n, M), holds their actions at the rows met before, -1 at those not met. Two pasts
-    exclude each other if both met a row and acted differently there. A part is a component of the
-    graph of pasts that do not. When the time is over, the rest is one part.
+    A past is a sequence of own actions that leads to the row, an information set. `acts`, (n, M),
+    holds their actions at the rows met before, -1 at those not met. Two pasts exclude each other if
+    both met a row and acted differently there. A part is a component of the graph of pasts that do
+    not. When the time is over, the rest is one part.
     """
     waiting = [np.arange(len(acts))]
     while waiting:
