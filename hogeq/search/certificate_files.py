@@ -2,8 +2,7 @@
 
 A JSON object: see :meth:`Certificate.to_json`, with an edition's name or fields of `hogeq.Rules`,
 or what another game is called and its hash; and steps as lists of the fields of a `Step` or a
-`Revision`. Versions 3 and 4 have two scores in place of a row; version 3 has no revisions.
-Reading checks every number, but proves nothing.
+`Revision`. Reading checks every number, but proves nothing.
 """
 
 import gzip
@@ -38,8 +37,6 @@ MOST_GOAL: Final = 200  # of Hog, in a certificate that is checked
 MOST_DICE: Final = 20  # the same
 LARGEST: Final = 2**31  # bytes of the largest game whose certificate is checked
 ROUNDING: Final = 1e-9  # share of the largest payoff by which processors may add up differently
-OLDEST: Final = 3
-BY_SCORES: Final = 4  # the last version whose steps have two scores in place of a row
 MAX_BYTES: Final = 64 * 2**20  # of a file, and of its content unpacked
 GZIP: Final = b"\x1f\x8b"  # first bytes of what gzip packs
 MOST_COVER: Final = 10**9  # largest number of a step, that called cover
@@ -54,7 +51,7 @@ class _Top:
     """A certificate, its arrays not yet looked into."""
 
     format: Literal["hogeq certificate"]
-    version: Annotated[int, Field(ge=OLDEST, le=VERSION)]
+    version: Annotated[int, Field(ge=VERSION, le=VERSION, description="5; hogeq 0.2 reads 3 and 4")]
     bound: Annotated[float, Field(allow_inf_nan=False)]
     full_memory: Annotated[float, Field(allow_inf_nan=False)]
     steps: Annotated[list[Any], Field(max_length=MOST_STEPS)]
@@ -221,14 +218,11 @@ def _certificate_in(content: object) -> Certificate:
             if not 0.0 <= rate <= 1.0:
                 raise CertificateError(refusal(name, rate, "numbers from 0 to 1"))
         strategy = _strategy(top, (game.size, game.size, game.num_actions))
-        has_scores = top.version <= BY_SCORES
-        size = game.size if has_scores else None
     else:
         strategy = _strategy(top, None)
-        size = None
     *row_axes, actions = strategy.policies.shape[1:]
     limits = math.prod(row_axes), actions
-    steps = [_step(step, number, limits, size) for number, step in enumerate(top.steps)]
+    steps = [_step(step, number, limits) for number, step in enumerate(top.steps)]
     claimed_rows = set()
     for number, step in enumerate(steps):
         if isinstance(step, Step):
@@ -244,8 +238,6 @@ def _game(top: _Top) -> Rules | OtherGame:
     if (top.rules is None) == (top.game is None):
         raise CertificateError("rules, game: allowed: one of them")
     if top.game is not None:
-        if top.version <= BY_SCORES:
-            raise CertificateError(refusal("version", top.version, f"{VERSION}, with a game"))
         return OtherGame(**top.game)
     rules = rules_from(cast("Any", top.rules))
     _check_name(rules)
@@ -323,38 +315,20 @@ def _array(nested_lists: list[Any], name: str) -> Floats:
     return table
 
 
-StepFields = dict[type[Step | Revision], tuple[str, ...]]
-STEP_FIELDS: Final[StepFields] = {Step: Step._fields, Revision: Revision._fields}
-SCORE_STEP_FIELDS: Final[StepFields] = {
-    Step: ("score", "opponent", "roll", "share", "lent", "weight", "cover"),
-    Revision: ("score", "opponent", "lowered", "lent"),
-}
-"""Names of the numbers of a step, and of one that has two scores in place of a row."""
-
-
-def _step(
-    fields: object, number: int, limits: tuple[int, int], size: int | None
-) -> Step | Revision:
+def _step(fields: object, number: int, limits: tuple[int, int]) -> Step | Revision:
     """Read a step of a proof, a list of numbers, which stands at place `number` of the file's list.
 
-    `limits` are the numbers of rows and of actions. If `size` is not None, the step has two scores
-    in place of a row, each below that. The length of the list tells a claim from a revision.
+    `limits` are the numbers of rows and of actions. The length of the list tells a claim from a
+    revision.
     """
     where = f"steps[{number}]"
     rows, actions = limits
-    largest_index = {"row": rows - 1, "action": actions - 1, "roll": actions - 1}
-    if size is not None:
-        largest_index |= {"score": size - 1, "opponent": size - 1}
-    kinds = STEP_FIELDS if size is None else SCORE_STEP_FIELDS
-    for kind, names in kinds.items():
-        if isinstance(fields, list) and len(fields) == len(names):
-            pairs = zip(names, fields, strict=True)
-            numbers = [_step_number(where, name, value, largest_index) for name, value in pairs]
-            if size is not None:
-                score, opponent, *others = numbers
-                numbers = [score * size + opponent, *others]
-            return kind(*numbers)
-    lists = [f"a list of {', '.join(names)}" for names in kinds.values()]
+    largest_index = {"row": rows - 1, "action": actions - 1}
+    for kind in (Step, Revision):
+        if isinstance(fields, list) and len(fields) == len(kind._fields):
+            pairs = zip(kind._fields, fields, strict=True)
+            return kind(*(_step_number(where, name, value, largest_index) for name, value in pairs))
+    lists = [f"a list of {', '.join(kind._fields)}" for kind in (Step, Revision)]
     raise CertificateError(refusal(where, fields, " or ".join(lists)))
 
 

@@ -24,28 +24,28 @@ SHIPPED = Path(__file__).parents[2] / "results" / "certificate_su20.json.gz"
     ("change", "says"),
     [
         ({"format": "other"}, "format"),
-        ({"version": 2}, "version"),
+        ({"version": 4}, "version: got 4"),
         ({"rules": {"edition": "su20", "goal": 2000}}, "goal"),
         ({"rules": {"edition": "su20", "max_dice": 50}}, "max_dice"),
         ({"bound": 7.0}, "bound"),
         ({"policy": [[1]]}, "policy"),
         ({"policy": [[1], 2]}, "policy"),
         ({"steps": [[1, 2, 3]]}, "steps[0]"),
-        ({"steps": [[12, 0, 0, 1, 1, 1, 1]]}, "steps[0].score"),
-        ({"steps": [[0, 0, 0.5, 1, 1, 1, 1]]}, "steps[0].roll"),
-        ({"steps": [[0, 0, True, 1, 1, 1, 1]]}, "steps[0].roll"),
+        ({"steps": [[144, 0, 1, 1, 1, 1]]}, "steps[0].row: got 144"),
+        ({"steps": [[0, 0.5, 1, 1, 1, 1]]}, "steps[0].action"),
+        ({"steps": [[0, True, 1, 1, 1, 1]]}, "steps[0].action"),
         (
-            {"steps": [[0, 0, 0, 1, 1, 1, 1e999]]},
+            {"steps": [[0, 0, 1, 1, 1, 1e999]]},
             "is not JSON: got Infinity",
         ),
-        ({"steps": [[0, 0, 0, -1, 1, 1, 1]]}, "steps[0].share"),
-        ({"steps": [[0, 0, 0, 1, 1, 1, -1]]}, "steps[0].cover"),
+        ({"steps": [[0, 0, -1, 1, 1, 1]]}, "steps[0].share"),
+        ({"steps": [[0, 0, 1, 1, 1, -1]]}, "steps[0].cover"),
         ({"steps": 1}, "steps"),
         ({"more": 1}, "more"),
         # of the wrong type, or just outside a range
         ({"version": True}, "version"),
-        ({"version": 4.0}, "version"),
-        ({"version": "4"}, "version"),
+        ({"version": 5.0}, "version"),
+        ({"version": "5"}, "version"),
         ({"bound": True}, "bound"),
         ({"bound": "1"}, "bound"),
         ({"full_memory": "0.5"}, "full_memory"),
@@ -58,20 +58,20 @@ SHIPPED = Path(__file__).parents[2] / "results" / "certificate_su20.json.gz"
         ({"policy": [POLICY[0], *["ab"] * 11]}, "policy: is no table of numbers"),
         ({"policy": [[[0.0, 0.0, 2e-9, 1.0]] * 12] * 12}, "policy: cell"),
         ({"policy": [[[-1e-300, 0.0, 0.0, 1.0]] * 12] * 12}, "policy: cell"),
-        ({"steps": [[0, 0, 4, 1, 1, 1, 1]]}, "steps[0].roll: got 4"),
-        ({"steps": [[0, -1, 0, 1, 1, 1, 1]]}, "steps[0].opponent: got -1"),
-        ({"steps": [[0, 0, 0, "1", 1, 1, 1]]}, "steps[0].share: got '1'"),
-        ({"steps": [[0, 0, 0, 1.0000000000000002, 1, 1, 1]]}, "steps[0].share"),
-        ({"steps": [[0, 0, 0, 1, 2, 1, 1]]}, "steps[0].lent: got 2"),
-        ({"steps": [[0, 0, 0, 1, 1, -5e-324, 1]]}, "steps[0].weight"),
-        ({"steps": [[0, 0, 0, 1, 1, True, 1]]}, "steps[0].weight: got True"),
-        ({"steps": [[0, 0, 0, 1, 1, None, 1]]}, "steps[0].weight: got None"),
-        ({"steps": [[0, 0, 0, 1, 1, 1, 1000000001]]}, "steps[0].cover"),
-        ({"steps": [{"score": 1}]}, "steps[0]"),
-        ({"steps": [[1, 2, 3, 1, 1, 1, 1], [1, 2, True, 1]]}, "steps[1].lowered: got True"),
-        ({"steps": [[1, 2, 0.1, 1], [1, 2, 3, 1, 1, 1, 1]]}, "steps[0]: got"),
-        ({"steps": [[1, 2, 0.1, 0.25]]}, "steps[0]: got [1, 2, 0.1, 0.25]; allowed: a row that"),
-        ({"steps": [[1, 2, 3, 1, 1, 1, 1], [1, 2, 0.1, 2]]}, "steps[1].lent: got 2"),
+        ({"steps": [[0, 4, 1, 1, 1, 1]]}, "steps[0].action: got 4"),
+        ({"steps": [[-1, 0, 1, 1, 1, 1]]}, "steps[0].row: got -1"),
+        ({"steps": [[0, 0, "1", 1, 1, 1]]}, "steps[0].share: got '1'"),
+        ({"steps": [[0, 0, 1.0000000000000002, 1, 1, 1]]}, "steps[0].share"),
+        ({"steps": [[0, 0, 1, 2, 1, 1]]}, "steps[0].lent: got 2"),
+        ({"steps": [[0, 0, 1, 1, -5e-324, 1]]}, "steps[0].weight"),
+        ({"steps": [[0, 0, 1, 1, True, 1]]}, "steps[0].weight: got True"),
+        ({"steps": [[0, 0, 1, 1, None, 1]]}, "steps[0].weight: got None"),
+        ({"steps": [[0, 0, 1, 1, 1, 1000000001]]}, "steps[0].cover"),
+        ({"steps": [{"row": 1}]}, "steps[0]"),
+        ({"steps": [[14, 3, 1, 1, 1, 1], [14, True, 1]]}, "steps[1].lowered: got True"),
+        ({"steps": [[14, 0.1, 1], [14, 3, 1, 1, 1, 1]]}, "steps[0]: got"),
+        ({"steps": [[14, 0.1, 0.25]]}, "steps[0]: got [14, 0.1, 0.25]; allowed: a row that"),
+        ({"steps": [[14, 3, 1, 1, 1, 1], [14, 0.1, 2]]}, "steps[1].lent: got 2"),
         # of a mixture
         ({"weights": [1.0]}, "strategy: got ['policy', 'weights']; allowed: policy, or weights"),
         ({**MIXED, "weights": None}, "strategy: got ['parts']; allowed: policy, or weights"),
@@ -89,7 +89,7 @@ def test_hostile_files_are_refused_in_a_line(
     tmp_path: Path, change: dict[str, Any], says: str
 ) -> None:
     rules = {"edition": "su20", "goal": 12, "max_dice": 3}
-    proof = {"format": "hogeq certificate", "version": 4, "rules": rules, "bound": 1.0}
+    proof = {"format": "hogeq certificate", "version": 5, "rules": rules, "bound": 1.0}
     proof |= {"full_memory": 1.0, "policy": POLICY, "steps": []}
     path = tmp_path / "proof.json"
     path.write_text(json.dumps({**proof, **change}))
@@ -125,18 +125,14 @@ def test_no_certificate_is_written_that_is_not_read(
 
 
 def test_steps_at_the_ends_of_all_ranges_are_read(tmp_path: Path) -> None:
-    ends = [[0, 0, 0, 0, 0, 0, 0], [11, 11, 3, 1, 1.0, 5e-324, 10**9], [11, 11, 0, 1]]
+    ends = [[0, 0, 0, 0, 0, 0], [143, 3, 1, 1.0, 5e-324, 10**9], [143, 0, 1]]
     rules = {"edition": "su20", "goal": 12, "max_dice": 3}
-    proof = {"format": "hogeq certificate", "version": 4, "rules": rules, "bound": 1}
+    proof = {"format": "hogeq certificate", "version": 5, "rules": rules, "bound": 1}
     proof |= {"full_memory": 1, "policy": POLICY, "steps": ends}
     path = tmp_path / "proof.json"
     path.write_text(json.dumps(proof))
     found = certificate_files.Certificate.read(path)
-    assert [list(step) for step in found.steps] == [
-        [0, 0, 0, 0, 0, 0],
-        [143, 3, 1, 1.0, 5e-324, 10**9],
-        [143, 0, 1],
-    ]
+    assert [list(step) for step in found.steps] == ends
     proved = certificate.check_certificate(found)
     assert 0.0 < proved.bound <= 1.0
 
