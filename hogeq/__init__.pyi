@@ -75,7 +75,7 @@ from .trees.audit import audit as audit
 from .trees.flat import CHANCE as CHANCE
 from .trees.flat import TERMINAL as TERMINAL
 from .trees.flat import FlatTree as FlatTree
-from .trees.recall import Audit as Audit
+from .trees.recall_results import Audit as Audit
 from .trees.rules import END as END
 from .trees.rules import GameRules as GameRules
 from .trees.rules import register_game as register_game

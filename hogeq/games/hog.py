@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from hogeq.solvers.existence import Existence
     from hogeq.solvers.symmetric import SymmetricGame
     from hogeq.trees.audit import SmallAudit
-    from hogeq.trees.recall import Audit
+    from hogeq.trees.recall_results import Audit
     from hogeq.trees.tree import Sizes
 
 

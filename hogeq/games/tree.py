@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hogeq.trees.absent import Gaps
     from hogeq.trees.full_information import FullInformation
     from hogeq.trees.members import NashConv
-    from hogeq.trees.recall import Audit
+    from hogeq.trees.recall_results import Audit
 
 
 class TreeGame(RowGame):
@@ -205,7 +205,7 @@ class TreeGame(RowGame):
 
     def audit_text(self, players: "Sequence[Audit]") -> Text:
         """Lay out the audits of both sides, as the command prints them."""
-        from hogeq.trees.recall_text import recall_text
+        from hogeq.trees.recall_results import recall_text
         from hogeq.trees.teams import side_names
 
         return recall_text(players, side_names(self.tree.sides))

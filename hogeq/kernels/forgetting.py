@@ -14,11 +14,9 @@ Sizes: R rows, N nodes in an order in which play meets them, C corners at most.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hogeq.kernels.cache import kernel, part
-from hogeq.kernels.responding import action_outcomes
-from hogeq.kernels.segments import segment
+from hogeq.kernels.decisions import BEFORE, IN_ROW, edge_outcomes
 from hogeq.support.aliases import Floats, Ints
 
 # Results of `close`: the bound is proved, a response above it is found, or the search goes on.
@@ -27,25 +25,6 @@ AS_GOOD = 1e-11  # edges worth less than this apart are as good, however a proce
 NO_LOSS = 1e-12  # a row that loses no more by forgetting has nothing to claim
 COVER = 1.2  # most that negative claims of a corner sum to, as a multiple of its positive ones
 PLAIN, PRICED = -1, -2  # leaves: of the relaxation alone, and of one that pays prices
-# Values of `relation_to_row`: play can come from the node to the row; the node is of the row.
-_BEFORE, _IN_ROW = 1, 2
-
-
-class Decisions(NamedTuple):
-    """A problem of one player: a DAG of N nodes, at each of which corner c is an edge.
-
-    An edge has outcomes, the nodes that it may lead to: see `edge_outcomes`.
-    """
-
-    row_of_node: Ints  # (N,); -1 where chance moves
-    outcome_offsets: Ints  # (N * C + 1,), first outcome of each edge, node by node
-    outcome_probability: Floats  # (outcomes,)
-    outcome_node: Ints  # (outcomes,), the next node
-    immediate_payoff: Floats  # (N, C), payoff of the ends that follow at once, times their chances
-    start_node: Ints  # (starts,)
-    start_probability: Floats  # (starts,)
-    num_corners: Ints  # (R,), number of corners of each row
-    relation_to_row: NDArray[np.int8]  # (R, N), `_BEFORE` or `_IN_ROW`, else 0
 
 
 class Workspace(NamedTuple):
@@ -62,99 +41,6 @@ class Workspace(NamedTuple):
     most_claims: Ints  # (1,), most rows that claimed for one leaf
     corner_sums: Floats  # (at least 2 and R, C), values of a corner at all nodes of its row
     collected: Floats  # (C, C), by edge of a node and corner of the row: claims collected after it
-
-
-@kernel
-def lay_out(states, corners, others, number, dag):
-    """Fill `dag`, a problem against the tables of a mixture, and return its number of outcomes.
-
-    A node is a member of `others`: a pair of a table and a state that play can come to against it.
-    Its edges are the `corners` of the state's row: the distributions over actions that the row, an
-    information set, may play. Called twice: if ``dag.outcome_probability`` is empty, outcomes are
-    only counted; then there is room for all.
-
-    The other arguments are those of :mod:`hogeq.kernels.responding`; `number`, (S,), is scratch.
-    """
-    num_starts, most_corners = len(states.start_state), dag.immediate_payoff.shape[1]
-    num_outcomes = 0
-    for table in range(len(others.table_weight)):
-        for node in segment(others.member_offsets, table):
-            number[others.member_state[node]] = node
-        for start in range(num_starts):
-            probability = others.table_weight[table] * states.start_probability[start]
-            dag.start_node[table * num_starts + start] = number[states.start_state[start]]
-            dag.start_probability[table * num_starts + start] = probability
-        for node in segment(others.member_offsets, table):
-            state = others.member_state[node]
-            row = states.row_of_state[state]
-            dag.row_of_node[node] = row if states.is_own[state] else -1
-            for corner in range(most_corners):
-                dag.outcome_offsets[node * most_corners + corner] = num_outcomes
-                # At a node of the others only edge 0 has outcomes; a row may have few corners.
-                probabilities = others.tables[table, row]
-                if states.is_own[state]:
-                    if corner >= dag.num_corners[row]:
-                        continue
-                    probabilities = corners.probabilities[corners.corner_offsets[row] + corner]
-                elif corner > 0:
-                    continue
-                num_outcomes = _lay_out_edge(
-                    states, number, state, probabilities, dag, node, corner, num_outcomes
-                )
-    dag.outcome_offsets[len(dag.row_of_node) * most_corners] = num_outcomes
-    return num_outcomes
-
-
-@part
-def _lay_out_edge(states, number, state, probabilities, dag, node, corner, num_outcomes):
-    """Add the outcomes of an edge, of which there are `num_outcomes` so far; return the new number.
-
-    An edge leads from a node of the problem, `dag`, by one corner of its row: a distribution over
-    the actions of its `state`, `probabilities` (K,). If the arrays are still empty, outcomes are
-    only counted. `number`, (S,), is the node of each state.
-    """
-    fills_outcomes = len(dag.outcome_probability) > 0
-    for action in range(len(probabilities)):
-        probability = probabilities[action]
-        if probability == 0.0:
-            continue
-        if fills_outcomes:
-            payoff = states.immediate_payoff[state, action]
-            dag.immediate_payoff[node, corner] += probability * payoff
-        for outcome in action_outcomes(states, state, action):
-            if fills_outcomes:
-                chance = states.outcome_probability[outcome]
-                dag.outcome_probability[num_outcomes] = probability * chance
-                dag.outcome_node[num_outcomes] = number[states.outcome_state[outcome]]
-            num_outcomes += 1
-    return num_outcomes
-
-
-@part
-def edge_outcomes(dag, node, corner):
-    """Return the range of the outcomes of an edge: edges lie node by node, C at each."""
-    return segment(dag.outcome_offsets, node * dag.immediate_payoff.shape[1] + corner)
-
-
-@kernel
-def mark_before(dag):
-    """Mark, by row, the nodes of the row and those before it; False if a play can meet a row twice.
-
-    A row is an information set. Filled is ``dag.relation_to_row``, (R, N), of zeros, bottom-up.
-    """
-    most_corners = dag.immediate_payoff.shape[1]
-    for row in range(len(dag.num_corners)):
-        relation = dag.relation_to_row[row]
-        for node in range(len(dag.row_of_node) - 1, -1, -1):
-            first = dag.outcome_offsets[node * most_corners]  # of the outcomes of all edges
-            for outcome in range(first, dag.outcome_offsets[(node + 1) * most_corners]):
-                if relation[dag.outcome_node[outcome]]:
-                    relation[node] = _BEFORE
-            if dag.row_of_node[node] == row:
-                if relation[node]:
-                    return False
-                relation[node] = _IN_ROW
-    return True
 
 
 @part
@@ -316,18 +202,18 @@ def _claim(dag, row, work):
     num_corners, sums = dag.num_corners[row], work.corner_sums
     sums[:2] = 0.0
     for node in range(len(dag.row_of_node)):
-        if dag.relation_to_row[row, node] == _IN_ROW:
+        if dag.relation_to_row[row, node] == IN_ROW:
             for corner in range(num_corners):
                 sums[0, corner] += work.node_reach[node] * work.edge_values[node, corner]
     row_best = _first_best(sums[0], num_corners, AS_GOOD)
     sums[:2] = 0.0
     for node in range(len(dag.row_of_node)):
-        if dag.relation_to_row[row, node] == _IN_ROW:
+        if dag.relation_to_row[row, node] == IN_ROW:
             for corner in range(num_corners):
                 claim = work.edge_values[node, corner] - work.edge_values[node, row_best]
                 sums[int(claim < 0.0), corner] += work.node_reach[node] * abs(claim)
     for node in range(len(dag.row_of_node)):
-        if dag.relation_to_row[row, node] == _IN_ROW:
+        if dag.relation_to_row[row, node] == IN_ROW:
             # It stays that of `row_best` but for rounding, since no other corner is left with more.
             node_value = work.edge_values[node, row_best]
             for corner in range(num_corners):
@@ -361,7 +247,7 @@ def _lend(dag, row, fixed, work):
     """
     num_claims = dag.num_corners[row]  # one for each corner of the row
     for node in range(len(dag.row_of_node) - 1, -1, -1):
-        if dag.relation_to_row[row, node] != _BEFORE:
+        if dag.relation_to_row[row, node] != BEFORE:
             continue
         mover_row = dag.row_of_node[node]
         low, high = 0, 1  # chance moves by edge 0

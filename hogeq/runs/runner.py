@@ -7,16 +7,13 @@ moment and resumed ends with the same policy, bit for bit, and the same metrics 
 import contextlib
 import dataclasses
 import shlex
-import signal
-import threading
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from types import FrameType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import numpy as np
 
@@ -41,6 +38,7 @@ from hogeq.runs.files import (
     now,
     readable_manifest,
 )
+from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.summary import RunSummary, Strategies, export, measure_at_end, measure_strategies
 from hogeq.support.messages import ExplainedError, HogeqError, raised, refusal, shown
 from hogeq.support.pacing import Pace, schedule
@@ -59,59 +57,6 @@ SAVE_EVERY: Final = 60.0  # most seconds of solving between two checkpoints
 
 class RunError(ExplainedError):
     """A run that cannot go on; the message is one line."""
-
-
-class Interrupted(KeyboardInterrupt):
-    """A signal stopped the run; its state is saved."""
-
-    def __init__(self, signum: int, then: str) -> None:
-        super().__init__(signum, then)
-        self.signum = signum
-        self.then = then
-
-    def __str__(self) -> str:
-        return f"stopped by {signal.Signals(self.signum).name}{self.then}"
-
-
-class Signals(contextlib.ExitStack):
-    """Context in which SIGINT and SIGTERM raise `Interrupted` at moments that leave no half state.
-
-    A signal is noted, and raised by the next `check`. It is raised at once within a block of
-    `interruptible`, or if it is the second one. `then` ends the message of the error.
-    """
-
-    def __init__(self, then: str = "; nothing was written") -> None:
-        super().__init__()
-        self.then = then
-        self._caught: int | None = None
-        self._at_once = False
-
-    def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():  # others cannot set handlers
-            for kind in (signal.SIGINT, signal.SIGTERM):
-                self.callback(signal.signal, kind, signal.signal(kind, self._handle))
-        return super().__enter__()
-
-    def _handle(self, signum: int, _frame: FrameType | None) -> None:
-        is_repeated = self._caught is not None
-        self._caught = signum
-        if is_repeated or self._at_once:
-            raise Interrupted(signum, self.then)
-
-    def check(self) -> None:
-        """Raise `Interrupted` if a signal came."""
-        if self._caught is not None:
-            raise Interrupted(self._caught, self.then)
-
-    @contextlib.contextmanager
-    def interruptible(self) -> Iterator[None]:
-        """Let signals interrupt the block: long work that changes no state."""
-        self._at_once = True
-        try:
-            self.check()
-            yield
-        finally:
-            self._at_once = False
 
 
 def game_of(config: Config) -> Game:

@@ -43,13 +43,12 @@ from hogeq.runs.files import (
 from hogeq.runs.index import RunRecord, read_run, table_of
 from hogeq.runs.runner import (
     KERNELS,
-    Interrupted,
     RunError,
-    Signals,
     first_state,
     game_of,
     run_experiment,
 )
+from hogeq.runs.signals import Interrupted, Signals
 from hogeq.support.files import csv_text, write_whole
 from hogeq.support.messages import Text, one_line
 from hogeq.support.parameters import parameters

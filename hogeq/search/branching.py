@@ -23,7 +23,8 @@ from hogeq.evaluation.rounding import SECOND_ORDER, UNDERFLOW, priced_turn_error
 from hogeq.graph.graph import FORM, Graph
 from hogeq.kernels import forgetting
 from hogeq.kernels import responding as kernels
-from hogeq.kernels.forgetting import Decisions, Search, Workspace
+from hogeq.kernels.decisions import Decisions, lay_out, mark_before
+from hogeq.kernels.forgetting import Search, Workspace
 from hogeq.kernels.responding import Corners, Others, States
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
@@ -328,7 +329,7 @@ class Responses:
         is_priced = is_priced and deadline.allows(pricing_effort)
         if is_priced:
             dag = dag._replace(relation_to_row=np.zeros((num_rows, len(dag.row_of_node)), np.int8))
-            if not forgetting.mark_before(dag):
+            if not mark_before(dag):
                 raise HogeqError("prices: allowed where no play meets a row twice")
         # The kernel searches depth first. It keeps its place in these arrays, so that it can stop
         # after a few nodes and go on in the next call.
@@ -386,13 +387,11 @@ class Responses:
         node_of_state = np.zeros(len(self.states.row_of_state), np.int64)  # scratch of the kernel
         # The first call counts the outcomes, whose arrays are empty; the second also fills these,
         # and the payoffs. Room for at least one outcome tells the calls apart.
-        num_outcomes = forgetting.lay_out(
-            self.states, self.corners, self.others, node_of_state, dag
-        )
+        num_outcomes = lay_out(self.states, self.corners, self.others, node_of_state, dag)
         room = 1 + num_outcomes
         next_nodes = np.zeros(room, np.int64)
         dag = dag._replace(outcome_probability=np.zeros(room), outcome_node=next_nodes)
-        forgetting.lay_out(self.states, self.corners, self.others, node_of_state, dag)
+        lay_out(self.states, self.corners, self.others, node_of_state, dag)
         return dag
 
     @cached_property

@@ -17,7 +17,8 @@ from hogeq.rules.turn import TurnTable, effect, throw_of, total_rises
 from hogeq.support.aliases import Ints
 from hogeq.support.messages import HogeqError, Table, Text, indented
 from hogeq.trees.flat import CHANCE, History, HistoryStep
-from hogeq.trees.recall import VERDICTS, Audit, Finding, Loss, Pair, Recall, Witness, smallest
+from hogeq.trees.recall import Pair, Recall, smallest
+from hogeq.trees.recall_results import VERDICTS, Audit, Finding, Loss, Witness
 from hogeq.trees.rules import GameRules, from_rules, node_of
 from hogeq.trees.tree import PLAYERS, START, HogRules, TreePosition, count
 

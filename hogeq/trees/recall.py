@@ -6,15 +6,14 @@ the way to history h, Y(h) what the opponent met and did.
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple
+from dataclasses import replace
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.support.messages import indented
-from hogeq.trees.flat import TERMINAL, FlatTree, History
-from hogeq.trees.rows import distinct_texts
+from hogeq.trees.flat import TERMINAL, FlatTree
+from hogeq.trees.recall_results import Audit, Finding, Witness
 from hogeq.trees.sequences import sequence_form
 from hogeq.trees.shuffling import is_too_large, shuffled
 from hogeq.trees.well_formed import ENDINGS, Plays
@@ -33,147 +32,6 @@ NEITHER: Final = (
 NEVER: Final = "the opponent's past of the first never goes with the own past of the second"
 ONCE: Final = "the theorem is for players without absent-mindedness"
 NO_PLAY: Final = "no play with the own past of the second can end as one through the first can"
-
-
-class Witness(NamedTuple):
-    """Two histories of one information set that show a loss or refute a property."""
-
-    infoset: Hashable  # where both end
-    first: History
-    second: History
-    note: str = ""
-
-    @property
-    def texts(self) -> tuple[str, str]:
-        """Both histories in the game's own words."""
-        return "; ".join(map(str, self.first)), "; ".join(map(str, self.second))
-
-    def lines(self, heading: str, histories: Iterable[str]) -> list[str]:
-        """Lay out a heading, the histories in words, numbered, and the note, as lines of text."""
-        numbered = [f"{number}. {history}" for number, history in enumerate(histories, 1)]
-        note = [f"({self.note})"] if self.note else []
-        return ["", heading, *indented([*numbered, *note])]
-
-
-class Loss(NamedTuple):
-    """Information sets that forget one kind of information."""
-
-    infosets: frozenset[Hashable]  # those that forget it
-    witness: Witness | None
-
-
-class Finding(NamedTuple):
-    """Whether a property holds."""
-
-    holds: bool | None  # None if that was not decided
-    witness: Witness | None  # why it does not
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Audit:
-    """Findings about one player.
-
-    Attributes
-    ----------
-    player : int
-    infosets : frozenset
-        Information sets of the player.
-    histories : int
-        Histories at which the player moves.
-    whole : bool
-        Whether the whole tree was walked.
-    findings : dict of str to Finding
-        By property: ``perfect recall``, ``A-loss recall``, ``no absent-mindedness``,
-        ``well-formed``, ``skew well-formed``, ``chance-relaxed skew well-formed``; of games other
-        than Hog ``shuffled A-loss recall``.
-    forgetful, free : frozenset
-        Information sets that join different own pasts; and those among them that forget nothing in
-        mixtures, as inflation splits them by past, perhaps after a shuffle. None are free if a
-        player is absent-minded or only a part of the tree was walked.
-    forgets : dict of str to Loss
-        Of Hog, by what is lost: ``own action``, ``own observation``, ``opponent's action``,
-        ``chance``, ``seat``.
-    met_again : dict of hashable to int
-        Information sets that a play can meet again, and how often at most, in the part walked.
-    members : tuple of Audit
-        Of a team, by their numbers: recall of each player as if all others were one opponent.
-
-    Examples
-    --------
-    >>> import hogeq
-    >>> found = hogeq.audit(hogeq.rules_from({"edition": "fa22", "goal": 4, "max_dice": 1}))
-    >>> found.findings["no absent-mindedness"].holds
-    True
-    """
-
-    player: int
-    infosets: frozenset[Hashable]
-    histories: int
-    whole: bool
-    findings: dict[str, Finding]
-    forgetful: frozenset[Hashable]
-    free: frozenset[Hashable]
-    forgets: dict[str, Loss]
-    met_again: dict[Hashable, int] = field(default_factory=dict)
-    members: tuple["Audit", ...] = ()
-
-    def __repr__(self) -> str:
-        """Name sizes and properties in a line; information sets and witnesses are left out."""
-        prefixes = {True: "", False: "not ", None: "undecided: "}
-        properties = [prefixes[finding.holds] + name for name, finding in self.findings.items()]
-        sizes = f"{len(self.infosets)} information sets, {self.histories:,} histories"
-        return f"Audit(player {self.player}: {sizes}; {', '.join(properties)})"
-
-    def forgotten_at(self, infoset: Hashable) -> tuple[str, ...]:
-        """Kinds of memory that an information set loses, in the order of `forgets`."""
-        return tuple(kind for kind, loss in self.forgets.items() if infoset in loss.infosets)
-
-    def witnesses(self) -> dict[Witness, tuple[str, ...]]:
-        """Map every witness to all that it shows: ``forgotten chance``, ``not well-formed``..."""
-        names_of_witness: dict[Witness, tuple[str, ...]] = {}
-        losses = [(f"forgotten {kind}", loss.witness) for kind, loss in self.forgets.items()]
-        failures = [
-            # "not no absent-mindedness" becomes "absent-mindedness".
-            (f"not {name}".replace("not no ", ""), finding.witness)
-            for name, finding in self.findings.items()
-        ]
-        for name, witness in [*losses, *failures]:
-            if witness is not None:
-                names_of_witness[witness] = (*names_of_witness.get(witness, ()), name)
-        return names_of_witness
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the properties, by name, as plain values.
-
-        Each with ``holds``, ``witness`` (two histories) and ``note``; ``absent_minded`` holds if
-        the player is, with ``infosets``: how often a play can meet each one that it can meet again.
-        ``free_in_mixtures`` is the ``count`` of information sets that forget nothing in mixtures,
-        ``of`` those that join different own pasts.
-        """
-        properties: dict[str, Any] = {}
-        for name, finding in self.findings.items():
-            holds = finding.holds
-            witness = finding.witness
-            key = name.lower().replace("-", "_").replace(" ", "_")
-            if name == "no absent-mindedness":  # the property here is its opposite
-                key = "absent_minded"
-                holds = None if holds is None else not holds
-            properties[key] = {
-                "holds": holds,
-                "witness": list(witness.texts) if witness else [],
-                "note": finding.note or (witness.note if witness else ""),
-            }
-        names = distinct_texts([*map(str, self.met_again)])
-        visits = dict(zip(names, self.met_again.values(), strict=True))
-        properties["absent_minded"]["infosets"] = visits
-        properties["free_in_mixtures"] = {"count": len(self.free), "of": len(self.forgetful)}
-        if self.members:
-            properties["members"] = {str(one.player): one.to_json() for one in self.members}
-        return properties
-
-
-VERDICTS: Final = {True: "yes", False: "no", None: "not decided"}
 
 
 def audit_of(tree: FlatTree, player: int) -> Audit:

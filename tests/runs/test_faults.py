@@ -31,8 +31,9 @@ from hogeq.model.game import compile_game
 from hogeq.runs import runner
 from hogeq.runs.config import load_config
 from hogeq.runs.files import CHECKPOINT, CONFIG, MANIFEST, METRICS, ResultsError, read_metrics
-from hogeq.runs.runner import Interrupted, RunError
+from hogeq.runs.runner import RunError
 from hogeq.runs.runner import run_experiment as run
+from hogeq.runs.signals import Interrupted
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.regret import CFRPlus
 from hogeq.support.parameters import parameters

@@ -17,7 +17,8 @@ from hogeq.rules.turn import total_rises
 from hogeq.trees.audit import MOST_NODES, audit, audit_tree, history_text, replay, shows, small
 from hogeq.trees.decision_problems import RandomTree
 from hogeq.trees.flat import CHANCE, FlatTree, History, HistoryStep
-from hogeq.trees.recall import Audit, Recall, Witness
+from hogeq.trees.recall import Recall
+from hogeq.trees.recall_results import Audit, Witness
 from hogeq.trees.rules import from_rules, node_of
 from hogeq.trees.tree import HogRules, count
 from tests.cli.calls import ok, refused
