@@ -1,96 +1,32 @@
-"""Every promise of the protocol, over every engine; and every solver and purifier on each."""
+"""Every promise of the protocol, over every engine."""
 
-import sys
 from collections.abc import Callable
-from functools import cache
 from itertools import product
-from pathlib import Path
-from subprocess import run
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import DTypeLike
 
 from hogeq.graph.graph import Graph
 from hogeq.graph.hog import of_hog
 from hogeq.kernels import arrays
-from hogeq.model.cell_passes import CellPasses
-from hogeq.model.game import HogEngine, compile_game
+from hogeq.model.game import HogEngine
 from hogeq.model.graph_engine import GraphEngine
-from hogeq.model.graph_layout import GraphLayout
-from hogeq.model.memory_passes import MemoryDuel, MemoryPasses
-from hogeq.model.protocol import Engine, MatrixPasses, Precision, Role
+from hogeq.model.protocol import Engine, Role
 from hogeq.model.rows import softmax
 from hogeq.model.shared import quick_workspace, shared_duels, shared_workspace
-from hogeq.model.workspace import Layout
-from hogeq.purification import PURIFIERS, purify
-from hogeq.rules import rules_from
-from hogeq.solvers import SOLVERS, regret
 from hogeq.strategies.arrays import normalised, one_hot
-from hogeq.strategies.conversion import strategy_of
 from hogeq.support.aliases import Floats
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.graphs import of_tree
 from tests import toys
+from tests.engines import ENGINES, InCells, InMemories, drawn, engine_of, graph_of, hog
 from tests.slow import mostly_slow
-from tests.solvers.family import FAMILY, TREES_ALONE
 from tests.toy_engine import TwoNumbers
 
 WEIGHTS = np.array([0.5, 0.2, 0.3])
-PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "engine.md"
 
 
-class InCells(HogEngine):
-    """Hog, a vector holding cells of one diagonal."""
-
-    def layout(self, players: int, dtype: DTypeLike = np.float64, opponents: int = 1) -> Layout:
-        return CellPasses(self.tables, players, dtype, opponents)
-
-    def duels(self) -> MatrixPasses:
-        return CellPasses(self.tables, 2)
-
-    def quick_dtype(self, opponents: int = 1) -> Precision:  # noqa: ARG002
-        return np.float32
-
-
-class InMemories(InCells):
-    """Hog, a vector holding the memories of a cell."""
-
-    def layout(self, players: int, dtype: DTypeLike = np.float64, opponents: int = 1) -> Layout:
-        return MemoryPasses(self.tables, players, dtype, opponents)
-
-    def duels(self) -> MatrixPasses:
-        return MemoryDuel(self.tables)
-
-
-def hog(kind: type[HogEngine], edition: str, goal: int, **changes: Any) -> HogEngine:
-    """Compile a game for a layout."""
-    game = compile_game(rules_from({"edition": edition, "goal": goal, **changes}))
-    if kind is HogEngine:
-        assert isinstance(game.layout(2), GraphLayout)
-        return game
-    return kind(game.rules, game.tables, game.memories)
-
-
-def graph_of(edition: str, goal: int, **changes: Any) -> GraphEngine:
-    """Compile a game of Hog to a graph, and that to the reference engine."""
-    return GraphEngine(of_hog(rules_from({"edition": edition, "goal": goal, **changes})))
-
-
-ENGINES: dict[str, Callable[[], Any]] = {
-    "graph layout": lambda: hog(HogEngine, "su20", 6, max_dice=2),
-    "positions recur": lambda: hog(HogEngine, "fa15", 8, max_dice=2, piggy_back=False),
-    "cells": lambda: hog(InCells, "su21", 6, max_dice=3),
-    "memories": lambda: hog(InMemories, "su20", 5),
-    "tree": toys.kuhn,
-    "tree of imperfect recall": toys.bits,
-    "graph of Hog": lambda: graph_of("su20", 5, max_dice=2),
-    "graph that recurs": lambda: graph_of("fa15", 6, max_dice=2, piggy_back=False),
-    "graph of a tree": lambda: GraphEngine(of_tree(toys.kuhn().tree)),
-    "graph of imperfect recall": lambda: GraphEngine(of_tree(toys.bits().tree)),
-    "numpy": TwoNumbers,
-}
 TINY: dict[str, Callable[[], Any]] = {
     "graph layout": lambda: hog(HogEngine, "su20", 2, max_dice=2),
     "positions recur": lambda: hog(HogEngine, "sp22", 2, max_dice=2),
@@ -102,20 +38,9 @@ TINY: dict[str, Callable[[], Any]] = {
 """So small that all matrices can be tried."""
 
 
-@cache
-def engine_of(name: str) -> Any:
-    return ENGINES[name]()
-
-
 @pytest.fixture(params=ENGINES)
 def game(request: pytest.FixtureRequest) -> Any:
     return engine_of(request.param)
-
-
-def drawn(game: Engine, number: int, seed: int = 0) -> Floats:
-    """Draw policies."""
-    random = np.random.default_rng(seed)
-    return random.dirichlet(np.ones(game.num_actions), (number, *game.shape[:-1]))
 
 
 def rate(game: Engine, policies: Floats) -> float:
@@ -449,86 +374,6 @@ def test_a_thread_finds_its_workspace_again(game: Engine) -> None:
     assert shared_duels(game) is shared_duels(game)
     if not isinstance(game, TwoNumbers):
         assert shared_workspace(game, 1) is not shared_workspace(game, 2)
-
-
-# --- what runs on it ------------------------------------------------------------------------------
-
-SOLVING: dict[str, dict[str, Any]] = {
-    "cfr_br": {"responders": 2, "newcomers": 1},
-    "bundle": {"trails": 1, "kicks": 1, "life": 2},
-    "mixture_bundle": {"parts": 2},
-}
-PURIFYING: dict[str, dict[str, Any]] = {
-    "threshold": {"samples": 2},
-    "sample": {"samples": 2},
-    "integer": {"rounds": 1, "trails": 1},
-}
-
-
-@pytest.mark.parametrize("name", sorted(SOLVERS.keys() - TREES_ALONE))
-def test_every_solver_runs(game: Engine, name: str) -> None:
-    options = SOLVING.get(name, {})
-    if name in FAMILY and game.positions_recur:
-        options = {"regret_weight": "reach"}
-    solver = SOLVERS[name](**options)
-    if name == "fsicfr" and game.positions_recur:
-        with pytest.raises(ValueError, match="positions cannot recur"):
-            solver.init(game)
-        return
-    state = solver.init(game)
-    for _ in range(2):
-        state = solver.step(game, state)
-    average = solver.average(game, state)
-    assert average.shape == game.shape
-    assert average.sum(axis=-1) == pytest.approx(1.0, abs=1e-9)
-    assert average.min() >= 0.0
-
-
-@pytest.mark.parametrize("epsilon", [0.0, 0.05])
-@pytest.mark.parametrize("alternating", [False, True])
-@pytest.mark.parametrize("name", FAMILY)
-def test_loops_minimise_regret_as_the_passes_do(
-    game: Engine, name: str, alternating: bool, epsilon: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if game.minimiser() is None:
-        return
-    solver: Any = SOLVERS[name](alternating=alternating, epsilon=epsilon)
-    single, several, passes = (solver.init(game) for _ in range(3))
-    for _ in range(12):
-        single = solver.step(game, single)
-    for most in (1, 4, 7):
-        several, done = solver.steps(game, several, most)
-        assert done == most
-    monkeypatch.setattr(regret, "shared_minimiser", lambda _: None)
-    for _ in range(12):
-        passes, done = solver.steps(game, passes, 7)
-        assert done == 1
-    for one, other, third in zip(single, several, passes, strict=True):
-        np.testing.assert_array_equal(one, other)
-        assert third == pytest.approx(one, abs=1e-12)
-
-
-@pytest.mark.parametrize("name", PURIFIERS)
-def test_every_purifier_runs(game: Engine, name: str) -> None:
-    matrix = purify(game, drawn(game, 1)[0], name, **PURIFYING.get(name, {}))
-    assert matrix.shape == game.shape[:-1]
-    assert strategy_of(game, matrix).kind == "matrix"
-
-
-def test_a_tree_needs_no_compiler() -> None:
-    code = (
-        "import sys, hogeq.trees.engine; "
-        "print(*sorted({'numba', 'llvmlite'} & sys.modules.keys()), end='')"
-    )
-    done = run(  # noqa: S603 - this Python
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True
-    )
-    assert done.stdout == ""
-
-
-def test_the_page_shows_the_engine_that_is_tested() -> None:
-    source = Path(__file__).with_name("toy_engine.py").read_text()
-    assert source in PAGE.read_text()
 
 
 # --- every engine is the graph --------------------------------------------------------------------

@@ -14,7 +14,7 @@ from hogeq.trees import loading
 from tests.cli.calls import ask, ok, refused
 from tests.slow import mostly_slow
 from tests.trees.own_hog import OwnHog
-from tests.trees.test_positions import example
+from tests.trees.test_example_games import example
 
 
 @pytest.fixture(autouse=True)
