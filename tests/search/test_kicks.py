@@ -18,7 +18,7 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Mixture
 from hogeq.support.aliases import Floats
 from hogeq.support.workers import workers
-from tests.search.games import small_su20
+from tests.search.games import best_response, random_policy, small, small_su20
 from tests.twin import Play, every_matrix_wins
 
 
@@ -187,3 +187,15 @@ def test_where_nothing_is_hidden_the_first_start_is_enough() -> None:
     game = compile_game(rules_from({"edition": "fa22", "goal": 16, "max_dice": 4}))
     policy = np.full(game.shape, 1 / 5)
     assert attack(game, policy, Budget(starts=1, kicks=0)).saturation == Saturation(0.0, 0.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("goal", "dice"), [(10, 3), (11, 2)])
+def test_with_kicks_the_attack_misses_no_best_response(goal: int, dice: int) -> None:
+    game = small(goal, dice)
+    random = np.random.default_rng(goal)
+    for strategy in (random_policy(game, 3), random.integers(game.num_actions, size=(goal, goal))):
+        found = attack(game, strategy, Budget(starts=4, kicks=20))
+        exact = best_response(game, strategy, most=3000)
+        assert exact.is_exact
+        assert found.win_rate == pytest.approx(exact.win_rate, abs=1e-9)

@@ -28,7 +28,6 @@ from hogeq.search.lifted_bound import LiftedBound, Revision, Step, replay
 from hogeq.strategies.conversion import strategy_of
 from hogeq.strategies.strategy import Mixture, Strategy
 from tests.search.games import (
-    TINY,
     best_response,
     matrices_of,
     mixture_of,
@@ -36,8 +35,6 @@ from tests.search.games import (
     small,
     ticks,
 )
-from tests.slow import mostly_slow
-from tests.twin import Play, every_matrix_wins
 
 ROOT = Path(__file__).parents[2]
 
@@ -55,19 +52,6 @@ def random_claims(game: HogEngine, seed: int, number: int) -> list[Step]:
         )
         for _ in range(number)
     ]
-
-
-def random_steps(game: HogEngine, seed: int, number: int) -> list[Step | Revision]:
-    """Claims, and revisions of some of them at once and later."""
-    chance = np.random.default_rng(seed + 1000)
-    steps: list[Step | Revision] = []
-    for claim in random_claims(game, seed, number):
-        steps.append(claim)
-        for step in (claim, steps[chance.integers(len(steps))]):
-            if chance.random() < 0.3:
-                lowered, lent = chance.random(2)
-                steps.append(Revision(step.row, lowered, lent))
-    return steps
 
 
 def problems(game: HogEngine, strategy: Strategy) -> list[Problem]:
@@ -90,35 +74,6 @@ def test_without_steps_it_is_full_memory_and_the_draw_is_told(edition: str, make
     strategy = make(game, 0)
     told = full_memory_bound(game, strategy)
     assert LiftedBound(problems(game, strategy)).full_memory == pytest.approx(told, abs=1e-12)
-
-
-@pytest.mark.parametrize("parts", TINY.values(), ids=TINY)
-@pytest.mark.parametrize("number", mostly_slow([1, 2], 2))
-def test_no_matrix_wins_more(parts: dict[str, Any], number: int) -> None:
-    game = compile_game(rules_from(parts))
-    for seed in range(3):
-        mixture = mixture_of(game, number, seed)
-        wins = [every_matrix_wins(Play(game.rules), part)[2] for part in mixture.parts]
-        most = (mixture.weights @ wins).max()
-        target = strategy_of(game, mixture)
-        assert replay(problems(game, target), random_steps(game, seed, 5)).bound() >= most
-        assert certify(problems(game, target), 40.0, ticks()).bound() >= most
-
-
-@pytest.mark.parametrize("edition", mostly_slow(["su20", "fa19", "su21", "fa22"], "fa19", "fa22"))
-@STRATEGIES
-def test_any_steps_are_a_bound(edition: str, make: Make) -> None:
-    game = small(9, 2, edition)
-    strategy = make(game, 1)
-    most = best_response(game, strategy)
-    assert most.is_exact
-    assert certify(problems(game, strategy), 200.0, ticks()).bound() >= most.win_rate
-    for seed in range(3):
-        found = LiftedBound(problems(game, strategy))
-        for step in random_steps(game, seed, 20):
-            found.take(step)
-            assert found.bound() >= most.win_rate
-        assert found.value == pytest.approx(found.bound(), abs=1e-9)  # passes leave values true
 
 
 @pytest.mark.slow

@@ -169,15 +169,6 @@ def test_exploitability_is_the_value_of_a_best_response_less_that_of_the_game() 
     assert response.value == pytest.approx(rate.win_rate, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize("name", TINY)
-def test_exploitability_encloses_that_of_all_matrices(name: str, seed: int) -> None:
-    case = tiny(name, seed)
-    found = respond_in_hog(case.game, case.policy, Budget(starts=8, kicks=0))
-    assert found.value == pytest.approx(case.best, abs=1e-12)
-    assert found.bound == pytest.approx(case.remembering, abs=1e-12)
-
-
 @pytest.mark.parametrize("budget", [0, {}])
 def test_an_attack_with_a_budget_that_is_none(budget: Any) -> None:
     with pytest.raises(TypeError, match=f"^budget: got {budget}; allowed: a Budget$"):

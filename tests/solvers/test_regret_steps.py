@@ -93,25 +93,3 @@ def test_regrets_are_those_of_the_textbook(name: str, toy_name: str) -> None:
         np.testing.assert_allclose(state.regrets[0], regrets, rtol=0, atol=1e-10)
         positive = sum(max(0.0, *row) for row in regrets)
         assert solver.stats(toy, state)["average_regret"] == pytest.approx(positive / t, abs=1e-10)
-
-
-@pytest.mark.parametrize(
-    ("name", "weights"),
-    [
-        ("cfr", [1.0, 1.0, 1.0, 1.0]),
-        ("cfr_plus", [1.0, 2.0, 3.0, 4.0]),
-        ("linear", [1.0, 2.0, 3.0, 4.0]),
-        ("dcfr", [1.0, 4.0, 9.0, 16.0]),
-        ("pcfr_plus", [1.0, 4.0, 9.0, 16.0]),
-    ],
-)
-def test_iterations_count_in_the_average_as_they_should(name: str, weights: list[float]) -> None:
-    toy = toys.pennies()  # one move each: reach is the same for all
-    solver: Any = SOLVERS[name](alternating=False)
-    state, played = solver.init(toy), []
-    for _ in weights:
-        played.append(solver.current(state).copy())
-        state = solver.step(toy, state)
-    expected = np.average(played, axis=0, weights=weights)
-    np.testing.assert_allclose(solver.average(toy, state), expected, rtol=0, atol=1e-12)
-    assert np.ptp(played, axis=0).max() > 0.1

@@ -52,14 +52,6 @@ def test_responders_of_fictitious_play(responder: str) -> None:
     assert toys.exploitability(toy, solver.average(toy, state)) < 0.03
 
 
-def test_kept_matrices_are_the_responses() -> None:
-    toy = toys.pennies()
-    _, state = run(toy, "fictitious", 60, keep_matrices=True)
-    assert state.matrices.shape == (60, 2)
-    # The uniform mixture over them plays heads a third of the time, as the equilibrium does.
-    assert (state.matrices == 0).mean(axis=0) == pytest.approx(1 / 3, abs=0.12)
-
-
 @pytest.mark.parametrize("averaging", ["last", "window", "linear"])
 def test_readings_of_cfr_br(averaging: str) -> None:
     toy = toys.pennies()
