@@ -49,11 +49,11 @@ from .search.attack import Saturation as Saturation
 from .search.attack import SearchResult as SearchResult
 from .search.budget import Budget as Budget
 from .search.certificate_files import Certificate as Certificate
+from .search.exploitability import Interval as Interval
+from .search.exploitability import Measurement as Measurement
 from .search.population import Gains as Gains
 from .search.results import WIN_RATES as WIN_RATES
 from .search.results import Equilibrium as Equilibrium
-from .search.results import Interval as Interval
-from .search.results import Measurement as Measurement
 from .search.results import Response as Response
 from .search.results import Units as Units
 from .solvers import SOLVERS as SOLVERS

@@ -17,7 +17,8 @@ from hogeq.figures.style import (
     PURIFIED,
     number_log_axis,
 )
-from hogeq.search.results import Measurement, Units
+from hogeq.search.exploitability import Measurement
+from hogeq.search.results import Units
 from hogeq.support.messages import HogeqError, one_line, shown
 
 if TYPE_CHECKING:

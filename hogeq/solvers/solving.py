@@ -10,7 +10,8 @@ from hogeq.evaluation import tablebase
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine
 from hogeq.search.bounds import SEARCHING, bound_in_time, full_memory_bound, is_half
-from hogeq.search.results import Equilibrium, Interval, Measurement, Units
+from hogeq.search.exploitability import Interval, Measurement
+from hogeq.search.results import Equilibrium, Units
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.base import Solver
 from hogeq.solvers.bundle import MixtureBundle
