@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hogeq.model.game import HogEngine
 
 DIGITS = 9  # most digits of a whole number
-SOLVE = ("optimal", "ignore_memory", "champion", "fa15_optimal", "fa22_optimal")
+SOLVE = ("optimal", "ignore_memory", "champion")
 """Names of strategies that are made by solving a game, by the kernels of full memory."""
 
 

@@ -60,23 +60,6 @@ def full_memory(game: "HogEngine") -> Matrix:
     return _tablebase_matrix("full_memory", game.rules)
 
 
-def _register_tablebase(edition: str) -> None:
-    """Enter a strategy that plays optimally by an edition's rules, whatever the rules in force."""
-
-    @baseline(
-        f"{edition}_optimal",
-        f"play optimally by the rules of {edition}, whatever the rules in force",
-    )
-    def optimal_in_edition(game: "HogEngine") -> Matrix:
-        """Matrix of the tablebase of the edition, at the sizes of the game."""
-        rules = replace(EDITIONS[edition], goal=game.goal, max_dice=game.rules.max_dice)
-        return _tablebase_matrix(f"{edition}_optimal", rules)
-
-
-_register_tablebase("fa15")
-_register_tablebase("fa22")
-
-
 def _tablebase_matrix(name: str, rules: Rules) -> Matrix:
     """Optimal matrix by the tablebase of these rules; errors name the strategy `name`."""
     from hogeq.evaluation.tablebase import solve

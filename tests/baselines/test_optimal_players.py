@@ -63,15 +63,6 @@ def test_hog_wild_by_hand(own: int, opponent: int, dice: int) -> None:
 # --- optimal players ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("edition", ["fa15", "fa22"])
-def test_an_editions_optimal_player_keeps_to_its_rules(edition: str) -> None:
-    sizes = {"goal": 12, "max_dice": 3}
-    home = game({"edition": edition, **sizes})
-    for place in (edition, "su20"):
-        of = game({"edition": place, **sizes})
-        assert np.array_equal(builtin(f"{edition}_optimal", of), optimal(home))
-
-
 def test_full_memory_is_a_matrix_where_there_is_none() -> None:
     of = game({"edition": "fa22", "goal": 12, "max_dice": 3})
     assert np.array_equal(full_memory(of), optimal(of))
