@@ -141,8 +141,6 @@ def purify_from(content: object, seed: int = 0) -> PurifyConfig:
     """Read the section `purify`; `seed` is the default for methods that take a seed."""
     if isinstance(content, Mapping):
         content = {"method": "argmax", **content}
-        if content["method"] == "sample":  # the name up to version 0.2 of threshold with 0
-            content = {"threshold": 0.0, **content, "method": "threshold"}
     return PurifyConfig(**_split_section(content, seed, "method", PURIFIERS))
 
 

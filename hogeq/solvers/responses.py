@@ -52,9 +52,8 @@ class FictitiousPlay(Solver[FictitiousState]):
     ----------
     responder : {"annealed", "ascent", "stochastic"}
         A softmax responder is annealed from the uniform policy. "annealed": it is then made pure
-        and improved by one sweep of coordinate ascent. "ascent" ("exact" is its old name): the
-        ascent goes on until no change of one cell improves. "stochastic": the softmax at
-        temperature `cold`, left mixed.
+        and improved by one sweep of coordinate ascent. "ascent": the ascent goes on until no
+        change of one cell improves. "stochastic": the softmax at temperature `cold`, left mixed.
     responder_steps : int
         Steps of annealing.
     hot, cold : float
@@ -70,7 +69,7 @@ class FictitiousPlay(Solver[FictitiousState]):
 
     GROWS: ClassVar = frozenset({"matrices"})
 
-    responder: Literal["annealed", "ascent", "stochastic", "exact"] = "annealed"
+    responder: Literal["annealed", "ascent", "stochastic"] = "annealed"
     responder_steps: Count = 14
     hot: Positive = 0.03
     cold: Positive = 3e-4

@@ -108,11 +108,6 @@ def test_one_seed_reaches_every_part_that_has_none_of_its_own() -> None:
     assert config.measure.final_attack.seed == 5
 
 
-def test_a_config_of_version_0_2_may_say_sample() -> None:
-    resolved = config_from(tree(purify={"method": "sample", "samples": 3})).resolved()["purify"]
-    assert (resolved["method"], resolved["threshold"], resolved["samples"]) == ("threshold", 0.0, 3)
-
-
 # --- overrides ---------------------------------------------------------------------------------
 
 
@@ -175,7 +170,7 @@ BAD_VALUES = [
     ("every: log", "every: 0", ["measure.every", "got 0", "log or whole numbers from 1"]),
     ("starts: 4", "starts: x", ["measure.attack.starts", "'x'", "whole number"]),
     ("{starts: 4,", "{}, final_attack: {seed: -1,", ["measure.final_attack.seed", "got -1"]),
-    ("{method: argmax}", "{method: sample, seed: -1}", ["purify.seed", "got -1"]),
+    ("{method: argmax}", "{method: threshold, seed: -1}", ["purify.seed", "got -1"]),
     ("{starts: 4, anneal_steps: 60, kicks: 0}", "4", ["measure.attack", "got 4", "mapping"]),
     ("method: argmax", "method: argmix", ["purify.method", "'argmix'", "nearest: argmax"]),
     ("{method: argmax}", "argmax", ["purify", "got 'argmax'", "mapping"]),

@@ -45,7 +45,7 @@ def test_double_oracle_ends_with_an_equilibrium(make: Any) -> None:
     assert float(state.responder_win) == pytest.approx(0.5, abs=1e-9)
 
 
-@pytest.mark.parametrize("responder", ["annealed", "exact", "stochastic"])
+@pytest.mark.parametrize("responder", ["annealed", "ascent", "stochastic"])
 def test_responders_of_fictitious_play(responder: str) -> None:
     toy = toys.pennies()
     solver, state = run(toy, "fictitious", 200, responder=responder)
