@@ -25,6 +25,7 @@ PURIFYING: dict[str, dict[str, Any]] = {
     "threshold": {"samples": 2},
     "integer": {"rounds": 1, "trails": 1},
 }
+WITH_LOOPS = {"tree", "tree of imperfect recall"}  # compiled loops over sequences
 
 
 @pytest.fixture(params=ENGINES)
@@ -51,14 +52,18 @@ def test_every_solver_runs(game: Engine, name: str) -> None:
     assert average.min() >= 0.0
 
 
+def test_engines_with_loops_are_known() -> None:
+    having = {engine for engine in ENGINES if engine_of(engine).minimiser() is not None}
+    assert having == WITH_LOOPS
+
+
 @pytest.mark.parametrize("epsilon", [0.0, 0.05])
 @pytest.mark.parametrize("alternating", [False, True])
 @pytest.mark.parametrize("name", FAMILY)
+@pytest.mark.parametrize("game", sorted(WITH_LOOPS), indirect=True)
 def test_loops_minimise_regret_as_the_passes_do(
     game: Engine, name: str, alternating: bool, epsilon: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if game.minimiser() is None:
-        return
     solver: Any = SOLVERS[name](alternating=alternating, epsilon=epsilon)
     single, several, passes = (solver.init(game) for _ in range(3))
     for _ in range(12):
