@@ -19,7 +19,7 @@ from hogeq.strategies.conversion import StrategyLike, strategy_of
 from hogeq.strategies.strategy import Mixture, Strategy
 from hogeq.support import html
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import HogeqError, percent, refusal
+from hogeq.support.messages import EXACT, HogeqError, percent, refusal
 from hogeq.support.workers import compute, width
 
 WIN = 0.500001  # a match is won by a win rate strictly above this. Source: the contest's server
@@ -207,6 +207,14 @@ def _check_goals(goals: Sequence[int], number: int, largest: int) -> None:
         raise HogeqError(refusal("goals", list(goals), allowed))
 
 
+def is_above(rates: Floats | float, threshold: float) -> Any:
+    """Whether win rates are above a threshold by more than rounding, which makes 1/2 more or less.
+
+    Tables that play alike wherever play comes are a tie, also by a threshold of 1/2.
+    """
+    return rates > threshold + EXACT
+
+
 def rank(
     win_rates: ArrayLike, threshold: float = WIN, tie_break: Sequence[float] | None = None
 ) -> list[Standing]:
@@ -217,7 +225,8 @@ def rank(
     win_rates : array_like of float, shape (n, n)
         Row against column. The diagonal is ignored.
     threshold : float
-        A match is won by a win rate strictly above this, at least 1/2.
+        A match is won by a win rate strictly above this, at least 1/2. A rate that exceeds it by no
+        more than rounding, 1e-12, is not above.
     tie_break : sequence of float, optional
         A number of each entry: of entries that win as many matches the higher ranks first.
 
@@ -240,7 +249,7 @@ def rank(
     rates = check_rates(win_rates, diagonal=False)
     if not 0.5 <= threshold < 1.0:
         raise HogeqError(refusal("threshold", threshold, "numbers from 0.5 to below 1"))
-    is_won = rates > threshold  # row against column
+    is_won = is_above(rates, threshold)  # row against column
     np.fill_diagonal(is_won, val=False)
     wins = is_won.sum(axis=1).tolist()
     # Of an entry's n - 1 matches, those that neither it (row) nor the other (column) wins.

@@ -7,7 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from hogeq.analysis.tournament import WIN, WinRates, rank, round_robin
-from hogeq.evaluation.values import win_rate
+from hogeq.contest.assessment import outcome
+from hogeq.evaluation.values import reach, win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.support.workers import workers
@@ -40,6 +41,20 @@ def test_a_malformed_entry_is_refused_before_play() -> None:
     bad[3, 4] = 4
     with pytest.raises(ValueError, match=r"row 3, column 4\) is 4"):
         round_robin(GAME, [good, bad], progress=lambda: pytest.fail("a match was played"))
+
+
+def test_tables_that_play_alike_tie_by_a_threshold_of_a_half() -> None:
+    """They win 1/2 but for rounding, which gave the match to one of them."""
+    random = np.random.default_rng(0)
+    rates = []
+    for _ in range(8):
+        one = random.integers(GAME.num_actions, size=(20, 20))
+        is_met = reach(GAME, one, one).sum(axis=2) > 0.0
+        other = np.where(is_met, one, (one + 1) % GAME.num_actions)
+        rates.append(round_robin(GAME, [one, other]))
+        assert [standing[1:] for standing in rank(rates[-1], 0.5)] == [(1, 0, 1), (1, 0, 1)]
+        assert outcome(rates[-1].max(), 0.5) == outcome(rates[-1].min(), 0.5) == ""
+    assert max(rate.max() for rate in rates) > 0.5  # rounding does show
 
 
 def test_equal_counts_share_a_rank_and_the_next_rank_skips() -> None:
