@@ -35,13 +35,16 @@ def gaps_of(tree: FlatTree, strategy: Strategy, player: int, deadline: Deadline)
     payoffs = Payoffs(tree, player, plan, deadline, sequence_form(tree, player))
     payoffs.midpoints[0] = payoffs.radii[0] = 0.0  # the empty sequence has those plays
     form, rows = _own_rows(payoffs.form)
-    decision, unit = Decision(form, payoffs.midpoints), float(payoffs.unit)
+    decision = Decision(form, payoffs.midpoints)
     policy = strategy.policy[rows, : form.tree.num_actions]
     in_units = decision.gaps(policy, deadline, form.upper_bound(payoffs.radii))
-    intervals = in_units.edt, in_units.ex_ante, in_units.cdt
-    edt, ex_ante, cdt = ((unit * least, unit * most) for least, most in intervals)
+    edt, ex_ante, cdt = (
+        (below(payoffs.unit * Fraction(least)), above(payoffs.unit * Fraction(most)))
+        for least, most in (in_units.edt, in_units.ex_ante, in_units.cdt)
+    )
     lower, upper = agreed(*cdt)
-    gaps = Gaps(min(max(unit * in_units.kkt, lower), upper), edt, ex_ante)
+    kkt = float(payoffs.unit * Fraction(in_units.kkt))
+    gaps = Gaps(min(max(kkt, lower), upper), edt, ex_ante)
     gaps.cdt = cdt
     return gaps
 

@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -101,6 +103,28 @@ def test_gaps_of_two_players_sum_to_nash_conv() -> None:
     assert first.kkt == pytest.approx(first.edt[1])  # no row is met twice
     nothing = game.gaps(game.joined(*game.equilibrium().strategies))[0]
     assert max(nothing.kkt, nothing.edt[1], nothing.ex_ante[1]) < 1e-8
+
+
+@pytest.mark.parametrize("chance", [1e-322, 3e-323, 7e-323, 1.3e-322])
+def test_gaps_below_the_smallest_double_lie_between_their_ends(chance: float) -> None:
+    """Where the second player comes with a tiny chance, the first one loses 2/3 of its payoff."""
+    lines = [
+        'EFG 2 R "tiny" { "P1" "P2" }',
+        'p "" 2 1 "second" { "on" "end" } 0',
+        'p "" 1 1 "first" { "best" "worst" } 0',
+        't "" 1 "" { 1, -1 }',
+        't "" 2 "" { 0, 0 }',
+        't "" 3 "" { 0, 0 }',
+    ]
+    Path("tiny.efg").write_text("\n".join(lines))
+    tree = hogeq.TreeGame("tiny.efg").tree
+    rows = {seat: [1.0 / 3.0, 2.0 / 3.0] if seat == 0 else [chance, 1.0] for seat in (0, 1)}
+    found = hogeq.Game(tree).gaps(np.array([rows[seat] for seat in tree.seat.tolist()]))[0]
+    total = Fraction(repr(chance)) + 1  # rows are divided by their sums
+    gain = Fraction(2, 3) * Fraction(repr(chance)) / total
+    for least, most in (found.edt, found.ex_ante, found.cdt):
+        assert Fraction(least) <= gain * (1 + Fraction(1, 2**100))
+        assert gain * (1 - Fraction(1, 2**100)) <= Fraction(most)
 
 
 @pytest.mark.parametrize("seed", fast_and_slow(range(5), range(5, 15)))
