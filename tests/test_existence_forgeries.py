@@ -65,6 +65,18 @@ def test_the_turns_are_those_of_the_package(good: dict[str, Said]) -> None:
         assert problem.relaxed(pure) == pytest.approx(rate.win_rate, abs=1e-11)
 
 
+def test_a_loss_is_not_rounded_up(good: dict[str, Said], tmp_path: Path, capsys: Any) -> None:
+    lower = checker.Proof(good["none"]).check()
+    (tmp_path / "fa18-4x2-2_sides.json.gz").write_bytes(
+        gzip.compress(json.dumps(good["none"]).encode())
+    )
+    assert checker.main(str(tmp_path)) == 0
+    written = capsys.readouterr().out.splitlines()[0].rpartition(" ")[2]
+    assert 0.99 * lower < float(written) <= lower
+    assert checker.rounded_down(2.0069e-05) == "2.00e-05"
+    assert checker.rounded_down(9.999e-05) == "9.99e-05"
+
+
 def random_tree(
     draw: np.random.Generator, corners: list[int], leaves: tuple[int, ...] = (-1,)
 ) -> list[int]:
