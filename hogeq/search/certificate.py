@@ -68,8 +68,8 @@ def certificate_of(game: Rules | OtherGame, strategy: Strategy, proved: LiftedBo
 
     It has the steps of the proof: changes of dual prices. A margin in it is for rounding.
     """
-    proved_bound = proved.bound()
-    bound = min(1.0, proved_bound) if isinstance(game, Rules) else proved_bound
+    most = 1.0 if isinstance(game, Rules) else np.inf
+    bound = min(most, proved.bound())
     return Certificate(
         game=game,
         strategy=strategy,
@@ -79,6 +79,7 @@ def certificate_of(game: Rules | OtherGame, strategy: Strategy, proved: LiftedBo
         unit=proved.unit,
         is_told=proved.is_told,
         margin=proved.margin() * proved.unit,
+        full_memory_bound=float(min(most, proved.full_memory_bound)),
     )
 
 

@@ -11,6 +11,7 @@ import math
 import os
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
@@ -98,6 +99,7 @@ class Certificate(NamedTuple):
     unit: float = 1.0  # a power of two, of the largest payoff; not in the file
     is_told: bool = False  # whether who remembers everything knows what was drawn; nor is this
     margin: float = 0.0  # part of the bound, for rounding; nor is this
+    full_memory_bound: float | None = None  # `full_memory`, rounding included; nor is this
 
     @property
     def rules(self) -> Rules:
@@ -110,6 +112,16 @@ class Certificate(NamedTuple):
     def name(self) -> str:
         """Name of the game."""
         return self.game.name
+
+    @property
+    def title(self) -> str:
+        """Name of the game; rules with a name of their own also have what they change in brackets.
+
+        For anybody may call the game to 5 points "su20 to 100 points".
+        """
+        if not isinstance(self.game, Rules) or _edition_in(self.name):
+            return self.name
+        return f"{self.name} ({_shortest_name(self.game)})"
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> "Certificate":
@@ -180,7 +192,10 @@ class Certificate(NamedTuple):
         `upper` writes payoffs, rounded up; by default bounds are win rates.
         """
         bound = at_most(self.bound, 0.0) if upper is None else upper(self.bound)
-        full_memory = at_most(self.full_memory) if upper is None else upper(self.full_memory)
+        full_memory = at_most(self.full_memory)
+        if upper is not None:
+            known = self.full_memory_bound
+            full_memory = upper(self.full_memory if known is None else known)
         knows = "is told the draw as well" if self.is_told else "remembers everything"
         return [
             ("certified", bound, "nothing that forgets wins more"),
@@ -247,15 +262,35 @@ def _game(top: _Top) -> Rules | OtherGame:
 
 def _check_name(rules: Rules) -> None:
     """Refuse rules that have an edition's name but differ from it, as people only see the name."""
-    edition = rules.name.lower().partition(" with ")[0].strip()
-    if edition not in EDITIONS and edition not in ALIASES:
+    edition = _edition_in(rules.name)
+    if not edition:
         return
-    fields = plain(rules)
-    del fields["name"]
-    true_name = rules_from({**fields, "edition": edition}).name
+    true_name = _name_by(rules, edition)
     if rules.name != true_name:
         allowed = f"{true_name}, or a name of your own"
         raise CertificateError(refusal("rules.name", rules.name, allowed))
+
+
+def _edition_in(name: str) -> str:
+    """Give the edition, or the semester, that a name of rules begins with; empty if none."""
+    edition = name.lower().partition(" with ")[0].strip()
+    return edition if edition in EDITIONS or edition in ALIASES else ""
+
+
+def _name_by(rules: Rules, edition: str) -> str:
+    """Name rules after an edition and the fields that they change."""
+    fields = plain(rules)
+    del fields["name"]
+    return rules_from({**fields, "edition": edition}).name
+
+
+def _shortest_name(rules: Rules) -> str:
+    """Name rules after the edition of which they change least."""
+    names = []
+    for edition in EDITIONS:
+        with suppress(HogeqError):  # where they have another period of Time Trot, and no Time Trot
+            names.append(_name_by(rules, edition))
+    return min(names, key=len)
 
 
 def require_size(rules: Rules) -> None:

@@ -83,6 +83,7 @@ class LiftedBound:
         self._payoff_error = sum(problem.chance * problem.payoff_error for problem in problems)
         self._payoff_offset = sum(problem.chance * problem.payoff_offset for problem in problems)
         self.full_memory = self.payoff
+        self.full_memory_bound = self._rounded_up()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -141,6 +142,10 @@ class LiftedBound:
         prices of its actions, and the largest refund of each row.
         """
         self._responder.remember()
+        return self._rounded_up()
+
+    def _rounded_up(self) -> float:
+        """Give the bound at the values computed last, as a payoff, rounding included."""
         payoff = (self.value + self.margin()) * self._responder.scale
         for summand in (self._payoff_error, self._payoff_offset):
             if summand:  # the sum rounds, so it goes to the next double above

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,20 @@ def test_other_rules_under_the_name_of_an_edition_are_refused(name: str) -> None
     assert "rules.name" not in refused("certify", "proof.json")
 
 
+@pytest.mark.parametrize("name", ["su20 to 100 points", "\uff53\uff55\uff12\uff10", "Summer 2020"])
+def test_a_name_of_ones_own_says_which_rules_it_stands_for(name: str) -> None:
+    rules = {"edition": "su20", "goal": 4, "max_dice": 1}
+    hogeq.Game(rules).certify("always_roll:1", 0.0).write("proof.json")
+    proof = json.loads(Path("proof.json").read_text())
+    true_name = proof["rules"].pop("name")
+    assert true_name == "su20 with goal=4, max_dice=1"
+    assert f"proof.json, {true_name}: true" in ok("certify", "proof.json")
+    proof["rules"]["name"] = name
+    Path("proof.json").write_text(json.dumps(proof))
+    assert f"proof.json, {name} ({true_name}): true" in ok("certify", "proof.json")
+    assert ask("certify", "proof.json")["rules"] == f"{name} ({true_name})"
+
+
 @pytest.mark.slow
 def test_a_packed_certificate() -> None:
     plain = certified()
@@ -117,6 +132,27 @@ def test_a_packed_certificate() -> None:
 class SmallHog(OwnHog):
     goal: int = 10
     max_dice: int = 3
+
+
+def test_full_memory_is_rounded_up() -> None:
+    """Against the uniform strategy the first player gains 1.7e-11 / 18: less than payoffs miss."""
+    lines = [
+        'EFG 2 R "near 1" { "P1" "P2" }',
+        'c "" 1 "" { "less" 1/9 "more" 8/9 } 0',
+        'p "" 1 1 "only" { "a" "b" } 0',
+        't "" 1 "" { 1000000000003/1000000000000, -1000000000003/1000000000000 }',
+        't "" 2 "" { 50000000001/50000000000, -50000000001/50000000000 }',
+        't "" 3 "" { 50000000001/50000000000, -50000000001/50000000000 }',
+    ]
+    Path("near.efg").write_text("\n".join(lines))
+    hogeq.Game("near.efg").certify("uniform", 0.0, "near.efg").write("proof.json")
+    gain = Fraction(17, 18 * 2 * 10**12)  # in the mean of both seats
+    rows = [line.split() for line in ok("certify", "proof.json").splitlines()[2:]]
+    assert {name: Fraction(number) >= gain for name, number, *_ in rows} == {
+        "certified": True,
+        "bound": True,
+    }
+    assert Fraction(ask("certify", "proof.json")["full_memory"]) >= gain
 
 
 TREE = {"name": "liars_dice(dice_sides=3)", "forget": "last:1"}

@@ -249,6 +249,9 @@ def certify(
         proved = chosen.game.check(certificate)
         proved.require_same(certificate, str(file))
     data = {**chosen.facts, "file": file, "bound": proved.bound}
-    data |= {"full_memory": proved.full_memory, "steps": len(certificate.steps)}
-    proof = f"{file}, {chosen.title}: true, by {counted(len(certificate.steps), 'step')}"
+    title = certificate.title if chosen.is_hog else chosen.title
+    if chosen.is_hog:
+        data["rules"] = title
+    data |= {"full_memory": proved.full_memory_bound, "steps": len(certificate.steps)}
+    proof = f"{file}, {title}: true, by {counted(len(certificate.steps), 'step')}"
     return Result(data, [proof, "", Table(proved.rows(upper), left=3)])
