@@ -29,7 +29,6 @@ from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.messages import HogeqError, refusal
 
-ON_GRID: Final = 1e-9  # likelihoods this close to a point of the grid, in its steps, are on it
 SEARCHING: Final = 0.8  # share of a limited time for the search for a response
 BOUNDING: Final = 0.5  # share of a limited time, at most, for the bound that comes first
 MOST_BELIEFS: Final = 500  # most beliefs of a grid; each has a workspace of its own
@@ -103,7 +102,23 @@ def bound_margin(game: HogEngine, bound: float, target: Strategy) -> float:
         return max(_enclosed_win_rate(game, None, target).upper - bound, 0.0)
     largest_score = game.goal + game.rules.max_dice * max(kinds_of_dice(game.rules))
     outcomes = 2 * largest_score * game.memory_size  # twice, as a swap may follow
-    return 4 * game.goal * value_roundings(outcomes, game.num_actions) * UNIT_ROUNDOFF
+    roundings = value_roundings(outcomes, game.num_actions) + _belief_roundings(game, target)
+    return 4 * game.goal * roundings * UNIT_ROUNDOFF
+
+
+def _belief_roundings(game: HogEngine, target: Strategy) -> int:
+    """Bound the roundings of a turn that the grid of beliefs of `default_resolution` adds.
+
+    Each of n sums of likelihoods is off by the rounding of the grid, and as much again if it then
+    counts as on the grid. All weights of the corners together are off by twice the sum of that, as
+    they are continuous. A mean takes two roundings for each point of the grid, its weights as many.
+    """
+    resolution = default_resolution(game, target)
+    if resolution == 1:
+        return 0
+    components = len(target.chances)
+    of_sums = 2 * components * (4 * components + 12) * resolution
+    return 2 * of_sums + 4 * _number_of_beliefs(resolution, components)
 
 
 def _enclosed_win_rate(
@@ -255,6 +270,15 @@ class Grid(NamedTuple):
         joint = self.points * self.weights
         return np.asarray(joint / joint.sum(axis=1, keepdims=True))
 
+    @property
+    def rounding(self) -> float:
+        """Most by which rounding moves a sum of likelihoods; so close to the grid, it is on it.
+
+        A belief takes products with a roll, their sum and a quotient, the weights of the draw,
+        another sum and quotient, and a sum of at most the resolution: 4n + 12 roundings.
+        """
+        return (4 * len(self.weights) + 12) * self.resolution * UNIT_ROUNDOFF
+
     def interpolation_weights(self, beliefs: Floats) -> Floats:
         """Weights (m, N) of the N grid points by which each belief (m, n) is a mean of them.
 
@@ -268,9 +292,9 @@ class Grid(NamedTuple):
         # to the one before it. The first is the sum of all, which is constant.
         sums = likelihoods[:, ::-1].cumsum(axis=1)[:, ::-1]
         sums[:, 0] = self.resolution
-        floor = np.floor(sums + ON_GRID)
+        floor = np.floor(sums + self.rounding)
         fractions = sums - floor
-        fractions[fractions < ON_GRID] = 0.0
+        fractions[fractions < self.rounding] = 0.0
         fractions[:, 0] = 0.0
         raised = np.argsort(-fractions[:, 1:], axis=1, kind="stable") + 1  # coordinates, in order
         # A corner's weight is the difference of the fractions raised before and after it.
