@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hogeq.evaluation import enclosures
-from hogeq.evaluation.rounding import value_roundings
+from hogeq.evaluation.rounding import SECOND_ORDER, value_roundings
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine, Role, WinRate
@@ -94,7 +94,8 @@ def is_half(game: HogEngine, strategy: Strategy, bound: float) -> bool:
 def bound_margin(game: HogEngine, bound: float, target: Strategy) -> float:
     """Most by which rounding may have left a bound on responses to a strategy too small.
 
-    A turn adds `value_roundings` at most; there are 4G turns at most. Where positions recur no
+    A turn adds `value_roundings` at most, and by how much a row of the strategy misses the sum 1:
+    it stands for the row divided by its sum. There are 4G turns at most. Where positions recur no
     number bounds the turns. There value iteration encloses the win rate of the best response that
     remembers everything, and the margin lifts the bound to its upper end.
     """
@@ -103,7 +104,8 @@ def bound_margin(game: HogEngine, bound: float, target: Strategy) -> float:
     largest_score = game.goal + game.rules.max_dice * max(kinds_of_dice(game.rules))
     outcomes = 2 * largest_score * game.memory_size  # twice, as a swap may follow
     roundings = value_roundings(outcomes, game.num_actions) + _belief_roundings(game, target)
-    return 4 * game.goal * roundings * UNIT_ROUNDOFF
+    missed = float(np.abs(target.policies.sum(axis=-1) - 1.0).max())
+    return 4 * game.goal * (roundings * UNIT_ROUNDOFF + SECOND_ORDER * missed)
 
 
 def _belief_roundings(game: HogEngine, target: Strategy) -> int:

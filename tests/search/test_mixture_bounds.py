@@ -1,5 +1,6 @@
 """Bounds on what wins from a mixture: between exact best responses and responders told the draw."""
 
+from decimal import Decimal
 from itertools import count
 from typing import Any
 
@@ -133,6 +134,20 @@ def test_beliefs_that_hardly_move_count() -> None:
         bound = upper_bound(game, target, 2)
         most_above = max(most_above, found - bound - bounds.bound_margin(game, bound, target))
     assert most_above <= 0.0
+
+
+@pytest.mark.parametrize("missed", [-9e-10, 9e-10])
+def test_rows_that_miss_1_leave_room(missed: float) -> None:
+    """Such a policy stands for the one whose rows are divided by their sums."""
+    game = hogeq.Game({"edition": "fa22", "goal": 20, "max_dice": 3})
+    policy = np.random.default_rng(0).dirichlet(np.ones(4), (20, 20))
+    truth = game.attack(policy).value
+    found = game.attack((1.0 + missed) * policy)
+    assert found.ends[0] <= truth <= found.ends[1]
+    written = found.to_json()
+    if found.is_proved:
+        digits = Decimal(str(written["attack"])).as_tuple().exponent
+        assert round(truth, -int(digits)) == written["attack"] == written["bound"]
 
 
 def test_known_mixtures() -> None:
