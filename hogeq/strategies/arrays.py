@@ -20,6 +20,7 @@ from hogeq.support.messages import HogeqError, raised, shown
 # Rows of a policy may miss 1 by what float64 arithmetic leaves, and by no more: a win rate counts
 # from 1e-6 on.
 ROW_SUM_TOLERANCE = 1e-9
+ROUNDED_SUM = 1e-12  # more than rounding alone makes a sum of probabilities miss 1
 
 TABLES = "a matrix (G, G) or a policy (G, G, K)"
 
@@ -138,7 +139,8 @@ def check_policy(
 ) -> Policy:
     """Check the action probabilities of Hog, (G, G, K), or of any other game, and copy them.
 
-    Each has to be from 0 to 1, and those of a row to sum to 1, within `ROW_SUM_TOLERANCE`.
+    Each has to be from 0 to 1, and those of a row to sum to 1, within `ROW_SUM_TOLERANCE`. A row of
+    Hog that misses 1 by more than rounding is divided by its sum: win rates are exact.
     """
     probabilities = as_array(array, name, f"shape {shape}")
     if probabilities.dtype.kind not in "iuf":
@@ -159,6 +161,9 @@ def check_policy(
             f"{name}: {_name_row(index)} has probabilities that sum to {sums[tuple(index)]}; "
             f"allowed: 1 within {ROW_SUM_TOLERANCE}{more_precise(probabilities)}"
         )
+    if has_scores:
+        misses = np.abs(sums - 1.0) > ROUNDED_SUM
+        policy[misses] /= sums[misses][:, None]
     return policy
 
 

@@ -14,6 +14,7 @@ from hogeq.rules import rules_from
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn, TurnTable
 from hogeq.search import bounds
+from hogeq.search.attack import attack
 from hogeq.search.bounds import Grid, default_resolution, full_memory_bound, upper_bound
 from hogeq.strategies.conversion import strategy_of
 from hogeq.strategies.strategy import Mixture
@@ -130,7 +131,7 @@ def test_beliefs_that_hardly_move_count() -> None:
         nearly = (1.0 - 1.9e-9) * table + 1.9e-9 * np.eye(4)[(rolls + 1) % 4]
         mixture = Mixture([0.5, 0.5], [table, np.where(differs, np.eye(4)[others], nearly)])
         target = strategy_of(game, mixture)
-        found = bounds.attack(game, target, hogeq.Budget(starts=2, kicks=0)).win_rate
+        found = attack(game, target, hogeq.Budget(starts=2, kicks=0)).win_rate
         bound = upper_bound(game, target, 2)
         most_above = max(most_above, found - bound - bounds.bound_margin(game, bound, target))
     assert most_above <= 0.0
@@ -142,6 +143,9 @@ def test_rows_that_miss_1_leave_room(missed: float) -> None:
     game = hogeq.Game({"edition": "fa22", "goal": 20, "max_dice": 3})
     policy = np.random.default_rng(0).dirichlet(np.ones(4), (20, 20))
     truth = game.attack(policy).value
+    assert game.win_rate((1.0 + missed) * policy, "always_roll:1").win_rate == pytest.approx(
+        game.win_rate(policy, "always_roll:1").win_rate, abs=1e-14
+    )
     found = game.attack((1.0 + missed) * policy)
     assert found.ends[0] <= truth <= found.ends[1]
     written = found.to_json()
