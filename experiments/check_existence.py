@@ -223,7 +223,7 @@ class Problem:
                 found[here, node] = 2
         return found
 
-    def priced(self, fixed: Array, target: Fraction) -> None:
+    def priced(self, fixed: Array, target: Fraction | float) -> None:
         """Refuse unless no response with some rows fixed, (R,), wins more than a target."""
         stop = float(target) - 1e-9  # a bound below it surely suffices
         if self.nears is None:

@@ -65,6 +65,15 @@ class WinRates(np.ndarray[Any, np.dtype[np.float64]]):
     WIN = WIN
     names: tuple[str, ...] = ()  # of a part of the table: none
 
+    @staticmethod
+    def is_above(rates: Floats | float, threshold: float) -> Any:
+        """Whether win rates are above a threshold by more than rounding.
+
+        Rounding makes 1/2 more or less. So tables that play alike wherever play comes are a tie,
+        also by a threshold of 1/2.
+        """
+        return rates > threshold + EXACT
+
     @classmethod
     def of(cls, table: ArrayLike, names: Sequence[str] = ()) -> "WinRates":
         """Check a table of win rates; a copy of it."""
@@ -207,14 +216,6 @@ def _check_goals(goals: Sequence[int], number: int, largest: int) -> None:
         raise HogeqError(refusal("goals", list(goals), allowed))
 
 
-def is_above(rates: Floats | float, threshold: float) -> Any:
-    """Whether win rates are above a threshold by more than rounding, which makes 1/2 more or less.
-
-    Tables that play alike wherever play comes are a tie, also by a threshold of 1/2.
-    """
-    return rates > threshold + EXACT
-
-
 def rank(
     win_rates: ArrayLike, threshold: float = WIN, tie_break: Sequence[float] | None = None
 ) -> list[Standing]:
@@ -249,7 +250,7 @@ def rank(
     rates = check_rates(win_rates, diagonal=False)
     if not 0.5 <= threshold < 1.0:
         raise HogeqError(refusal("threshold", threshold, "numbers from 0.5 to below 1"))
-    is_won = is_above(rates, threshold)  # row against column
+    is_won = WinRates.is_above(rates, threshold)  # row against column
     np.fill_diagonal(is_won, val=False)
     wins = is_won.sum(axis=1).tolist()
     # Of an entry's n - 1 matches, those that neither it (row) nor the other (column) wins.

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from hogeq import Assessment, EndlessError, Hog, Strategy, Submission, WinRates
-from hogeq.analysis.tournament import is_above
 from hogeq.support.messages import Part, Table, Text, as_dicts, percent
 
 
@@ -137,6 +136,6 @@ def outcome(rate: float | None, threshold: float = WinRates.WIN) -> str:
     """Classify a win rate: "good" above the threshold, "bad" if the opponent's is; else empty."""
     if rate is None:
         return ""
-    if is_above(rate, threshold):
+    if WinRates.is_above(rate, threshold):
         return "good"
-    return "bad" if is_above(1.0 - rate, threshold) else ""
+    return "bad" if WinRates.is_above(1.0 - rate, threshold) else ""
