@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from hogeq.analysis.field import Field, matrix_of
-from hogeq.evaluation.counterfactual import gain_error, gains_alone
+from hogeq.evaluation.counterfactual import gains_alone, gains_and_error
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine, Role
@@ -222,7 +222,7 @@ def diff_rows(
     # A row is of one seat, which a strategy has in half of the games; reach is given that seat.
     reach = 2.0 * forward.rows
     first_order = (values * (after - before)).sum(axis=1)
-    win_rates = gains_alone(engine, policies, weights, after, first_order)
+    win_rates, win_rate_error = gains_and_error(engine, policies, weights, after, first_order)
     gains = engine.payoff_per_win_rate * win_rates
 
     rows = np.flatnonzero((before != after).any(axis=1)).tolist()
@@ -231,7 +231,7 @@ def diff_rows(
         ends = gains_between(tree, first, second, against, rows, gains)
     else:
         changed = {row: after[row] for row in rows}
-        error = scale * gain_error(engine, len(weights))
+        error = scale * win_rate_error
         ends = gains_by_values(value, first, against, changed, gains, scale, error)
     changes = []
     for row, (least, most) in ends.items():

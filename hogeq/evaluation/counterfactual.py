@@ -21,9 +21,9 @@ RegretWeight = Literal["reach", "counterfactual", "belief"]
 """How hidden states are weighted: see :meth:`hogeq.Game.action_values`."""
 
 
-# Of a gain where positions recur. Elimination subtracts nothing, and iteration goes on until only
-# rounding is left, so that gains are right to some units; but the proved bound of elimination, by
-# the cube of a block's states (O'Cinneide, "Entrywise perturbation theory", 1993), is of no use.
+# Of a gain where positions recur, beside what iteration misses. Elimination subtracts nothing, so
+# that gains are right to some units; but its proved bound, by the cube of a block's states
+# (O'Cinneide, "Entrywise perturbation theory", 1993), is of no use.
 UNPROVED_ERROR: Final = 2.0**-40
 
 
@@ -96,11 +96,23 @@ def gains_alone(
     (n,). `gains` (*rows) are those to first order, reach times the difference of action values.
     They are exact if no play meets a row twice, since a win rate is then linear in each row.
     """
+    return gains_and_error(game, policies, weights, after, gains)[0]
+
+
+def gains_and_error(
+    game: Engine, policies: Floats, weights: Floats, after: Floats, gains: Floats
+) -> tuple[Floats, float]:
+    """Gains of :func:`gains_alone`, and by how far rounding and iteration may have moved each.
+
+    Values of a large block of positions that recur are iterated, which ends after so many rounds.
+    The flow into later blocks is iterated alike, and misses as much of a win rate again.
+    """
     from hogeq.model.game import HogEngine  # imports the compiler
     from hogeq.model.graph_passes import GraphPasses  # imports compiled code
 
+    error = gain_error(game, len(weights))
     if not isinstance(game, HogEngine | GraphEngine) or not game.positions_recur:
-        return gains
+        return gains, error
 
     actions = game.num_actions
     exact_gains = gains.ravel().copy()  # updated in place below
@@ -110,14 +122,18 @@ def gains_alone(
         flat_policies = game.legal(flat_policies)
         new_rows = game.legal(new_rows)
     seats = (0,) if game.seats_share_rows else (0, 1)
+    iteration_error = 0.0
     for seat in seats:
         passes = GraphPasses(game.graph, len(weights), seat, rows=len(new_rows))
-        passes.value_changes(plain(flat_policies), weights / len(seats), new_rows, exact_gains)
-    return exact_gains.reshape(gains.shape)
+        error_of_seat = passes.value_changes(
+            plain(flat_policies), weights / len(seats), new_rows, exact_gains
+        )
+        iteration_error = max(iteration_error, error_of_seat / len(seats))
+    return exact_gains.reshape(gains.shape), error + 2.0 * iteration_error
 
 
 def gain_error(game: Engine, num_opponents: int) -> float:
-    """Bound by how far rounding moves a gain of :func:`gains_alone`, in win rates.
+    """Bound by how far rounding alone moves a gain of :func:`gains_alone`, in win rates.
 
     A gain is the sum over a row's states of reach times the difference of two mean values. Win
     rates and reach are at most 1, and two rows of a policy differ by at most 2. So it is enough to

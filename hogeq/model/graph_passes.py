@@ -274,13 +274,14 @@ class GraphPasses:
 
     def value_changes(
         self, policies: Floats, weights: Floats, after: Floats, gains: Floats
-    ) -> None:
+    ) -> float:
         """Fill `gains` (R,), of payoff: by each row's change to its row in `after` (R, K) alone.
 
         Only of rows (information sets) in blocks that recur, to which play can return; others,
         which a play meets once, stay as they are. A row's change moves neither the flow into its
         block nor the values of later blocks, so it gains the flow times the change of the block's
-        values.
+        values. Returns how far iteration of large blocks may have moved the values in a gain,
+        before the change and after it; else 0.
         """
         pass_graph, changed, entering = self.pass_graph, policies.copy(), np.zeros_like(self.reach)
         self.forward(policies, entering)
@@ -290,6 +291,7 @@ class GraphPasses:
         is_new = own.copy()  # (C,) positions whose rows change
         is_new[own] = (after != policies[0]).any(axis=1)[pass_graph.row[own]]
         blocks = [(run.kind, block) for run in self._runs for block in range(run.first, run.last)]
+        error_before, largest_error = self.error, 0.0
         for kind, block in blocks:
             positions = pass_graph.block_positions(block)
             flow, before = entering[:, positions], self.values[:, positions]
@@ -297,10 +299,13 @@ class GraphPasses:
                 continue
             for row in set(pass_graph.row[positions[is_new[positions]]].tolist()):
                 changed[0, row] = after[row]
+                self._scratch.iteration_error[0] = 0.0
                 self._value(Run(block, block + 1, kind), matches, rule)
                 gains[row] = weights @ (flow * (self.values[:, positions] - before)).sum((1, 2))
+                largest_error = max(largest_error, self.error)
                 changed[0, row] = policies[0, row]
             self.values[:, positions] = before
+        return error_before + largest_error
 
     def _settle_large(self, recurring: RecurringBlocks, block: int, *arguments: Any) -> None:
         """Value a large block, and set its rows one by one as the role has it.

@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.evaluation.counterfactual import UNPROVED_ERROR, gain_error, gains_alone
+from hogeq.evaluation.counterfactual import (
+    UNPROVED_ERROR,
+    gain_error,
+    gains_alone,
+    gains_and_error,
+)
 from hogeq.model.protocol import Role
 from hogeq.trees.positions import of_rules
 from tests.evaluation.test_position_enclosures import Walk
@@ -80,6 +85,62 @@ def test_the_bound_holds_of_gains_in_rational_numbers(steps: int) -> None:
 
 def test_where_positions_recur_no_bound_is_proved() -> None:
     assert gain_error(hogeq.Game(of_rules(Walk(2))).engine, 1) == UNPROVED_ERROR
+
+
+class Ring(hogeq.GameRules):
+    """Two players in turn pick the winner of a round that nearly never comes."""
+
+    players = 2
+
+    def __init__(self, places: int, leave: float) -> None:
+        self.places, self.leave = places, leave
+
+    def initial(self) -> Any:
+        return 0, 0, ""
+
+    def to_move(self, state: Any) -> int:
+        place, player, picked = state
+        if place < 0:
+            return hogeq.END
+        return hogeq.CHANCE if picked else player
+
+    def actions(self, state: Any) -> Any:  # noqa: ARG002 - always two
+        return ["lose", "win"]
+
+    def chances(self, state: Any) -> Any:  # noqa: ARG002 - always the same
+        stay = 0.5 - self.leave / 2.0
+        return [(0, self.leave), (1, stay), (-1, stay)]
+
+    def next(self, state: Any, action: Any) -> Any:
+        place, player, picked = state
+        if not picked:
+            return place, player, action
+        if action == 0:
+            return -1, player, picked
+        return (place + action) % self.places, 1 - player, ""
+
+    def knows(self, state: Any, player: int) -> Any:  # noqa: ARG002 - the mover's own row
+        return state[1]
+
+    def payoffs(self, state: Any) -> Any:
+        _, player, picked = state
+        first_wins = (picked == "win") == (player == 0)
+        return (1.0, -1.0) if first_wins else (-1.0, 1.0)
+
+
+@pytest.mark.parametrize("leave", [0.003, pytest.param(0.00011, marks=pytest.mark.slow)])
+def test_where_iteration_ends_early_the_error_of_a_gain_says_so(leave: float) -> None:
+    """The first player moves last with probability 1 / (2 - leave), and then wins, not half."""
+    game = hogeq.Game(of_rules(Ring(258, leave)))  # one block, too large to be eliminated
+    policy = game.strategy("uniform").policy
+    after = policy.copy()
+    first_row = int(np.flatnonzero(game.rows.seat == 0)[0])
+    after[first_row] = [0.0, 1.0]
+    policies = np.stack([policy, policy])
+    gains, error = gains_and_error(game.engine, policies, np.ones(1), after, np.zeros(2))
+    in_one_of_two_seats = Fraction(1, 4) / (2 - Fraction(leave))
+    assert abs(Fraction(gains[first_row]) - in_one_of_two_seats) <= error
+    assert error > 100.0 * UNPROVED_ERROR if leave < 0.001 else error < 5.0 * UNPROVED_ERROR
 
 
 class Luck(Ladder):
