@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 import hogeq
+from hogeq.figures.text import infosets
 from hogeq.purification.base import PURIFIERS
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import likeliest, one_hot
 from hogeq.support.aliases import matrix_type
+from hogeq.support.messages import lines_of
 
 ACTIONS: Final = 300  # numbers from 256 on come back, in a byte, to actions that are legal
 OPTIONS: Final[dict[str, dict[str, Any]]] = {
@@ -126,3 +128,16 @@ def test_teams_may_have_more_players_than_a_byte_counts(tmp_path: Path) -> None:
     again: Any = hogeq.Game(written, teams=teams)
     # The last player chooses between 199, by going out, and 200.
     assert again.equilibrium(5.0).lower == pytest.approx(players - 1)
+
+
+def test_no_line_of_a_text_lists_all_actions(wide: Any) -> None:
+    policy = wide.strategy("uniform").policy.copy()
+    policy[0] = one_hot(ACTIONS - 1, ACTIONS)
+    last = wide.strategy(policy)
+    found = wide.diff("uniform", last)
+    lines = lines_of(found.text("uniform", "last", wide.name, ["uniform"], wide.units))
+    assert sum("and 200 more  299 100.00 %" in line for line in lines) == 1
+    _, text = infosets(last, wide.rows)
+    shown = [line for line in lines_of(text) if "299 100.00 %, and 200 more" in line]
+    assert len(shown) == 1
+    assert len(shown[0]) < 2000

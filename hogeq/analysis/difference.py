@@ -16,7 +16,7 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.conversion import StrategyLike, table_of
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import Table, Text, counted, digits, percent, pp
+from hogeq.support.messages import Table, Text, counted, digits, listed_actions, percent, pp
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.rows import Rows
 from hogeq.trees.values import gains_between

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hogeq.evaluation.counterfactual import Spread, entropy
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
-from hogeq.support.messages import Table, Text, percent
+from hogeq.support.messages import Table, Text, listed_actions, percent
 
 if TYPE_CHECKING:
     from hogeq.trees.flat import FlatTree
@@ -50,8 +50,7 @@ def infosets(strategy: Strategy, tree: "Rows") -> DataAndText:
         # There may be fewer actions than the policy has columns.
         actions = list(zip(tree.labels[infoset], policy[infoset], strict=False))
         rows.append({"player": player, "infoset": name, "actions": actions})
-        texts = [f"{action} {percent(probability)}" for action, probability in actions]
-        lines.append((player, name, ", ".join(texts)))
+        lines.append((player, name, listed_actions(actions)))
     return {"rows": rows}, [
         Table(lines[:MAX_INFOSETS], ("player", "information set", "actions"), left=3),
         *_line_about_more(len(rows), "information sets", MAX_INFOSETS),
@@ -101,7 +100,7 @@ def _action_text(actions: dict[str, float]) -> str:
     """
     if len(actions) == 1:
         return next(iter(actions))
-    return " or ".join(f"{name} {percent(share)}" for name, share in actions.items()) or "."
+    return listed_actions([*actions.items()], " or ") or "."
 
 
 def _line_about_more(count: int, noun: str, shown: int) -> Text:

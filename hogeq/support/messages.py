@@ -383,8 +383,26 @@ def counted(number: int, noun: str) -> str:
 # --- tables ---------------------------------------------------------------------------------------
 
 
+MAX_ACTIONS: Final = 100  # actions of an information set in a text
+MAX_CELL: Final = 10_000  # characters of a cell
+
+
+def listed_actions(actions: Sequence[tuple[object, float]], separator: str = ", ") -> str:
+    """Write actions with their probabilities; of more than `MAX_ACTIONS` the likeliest."""
+    listed, num_left_out = actions, max(len(actions) - MAX_ACTIONS, 0)
+    if num_left_out:
+        by_probability = sorted(range(len(actions)), key=lambda number: -actions[number][1])
+        listed = [actions[number] for number in sorted(by_probability[:MAX_ACTIONS])]
+    texts = [f"{action} {percent(probability)}" for action, probability in listed]
+    texts += [f"and {num_left_out:,} more"] if num_left_out else []
+    return separator.join(texts)
+
+
 class Table(NamedTuple):
-    """Rows in columns, the first `left` of them flush left and the others right."""
+    """Rows in columns, the first `left` of them flush left and the others right.
+
+    Cells are cut to `MAX_CELL` characters: a column is padded to its widest.
+    """
 
     rows: Sequence[Sequence[object]]
     header: Sequence[str] = ()
@@ -392,7 +410,7 @@ class Table(NamedTuple):
 
     def lines(self) -> list[str]:
         """Lay out the rows."""
-        cells = [[printable(cell) for cell in row] for row in self.rows]
+        cells = [[_shorten(str(cell), MAX_CELL) for cell in row] for row in self.rows]
         if self.header:
             cells.insert(0, list(self.header))
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]

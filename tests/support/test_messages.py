@@ -14,12 +14,14 @@ import pytest
 import hogeq
 from hogeq.support.messages import (
     HogeqError,
+    Table,
     at_least,
     at_most,
     between,
     counted,
     digits,
     duration,
+    listed_actions,
     nearest,
     one_line,
     percent,
@@ -211,3 +213,21 @@ def test_an_error_keeps_what_was_given_and_sends_its_text() -> None:
     assert error.got is given
     assert pickle.loads(pickle.dumps(error)).got == shown(given)  # noqa: S301 - our own
     assert HogeqError().where == HogeqError("short").allowed == ""
+
+
+def test_of_very_many_actions_the_likeliest_are_listed() -> None:
+    assert listed_actions([("check", 0.25), ("bet", 0.75)]) == "check 25.00 %, bet 75.00 %"
+    many = [(f"a{number}", 0.0) for number in range(200_000)]
+    many[7] = "a7", 0.125
+    many[150_000] = "a150000", 0.875
+    text = listed_actions(many)
+    assert text.startswith("a0 0.00 %, ")
+    assert "a7 12.50 %" in text
+    assert text.endswith(", a150000 87.50 %, and 199,900 more")
+    assert len(listed_actions(many[:100]).split(", ")) == 100
+
+
+def test_a_cell_of_a_table_is_not_as_long_as_a_name_may_be() -> None:
+    lines = Table([("x" * 10**6, 1), ("y", 2)], ("name", "number")).lines()
+    assert max(map(len, lines)) < 11_000
+    assert lines[1].endswith("xxx...       1")
