@@ -110,6 +110,7 @@ class Command(TyperCommand):
         plugins are loaded.
         """
         self.require_use(ctx)
+        self.fit_default_outputs(ctx)
         values = dict(ctx.params)
         plugins = [Path(path) for path in values["plugins"] or ()]
         for parameter in self.added_parameters:
@@ -153,6 +154,15 @@ class Command(TyperCommand):
                 if when is OF_HOG:
                     allowed += f"; {one_line(tree)} takes {', '.join(self._options_of_trees())}"
                 raise HogeqError(f"{option}: {allowed}")
+
+    def fit_default_outputs(self, ctx: Any) -> None:
+        """Give default names of files, matrix.csv say, the suffix for a game other than Hog."""
+        for name, output in self.outputs.items():
+            path, source = ctx.params[name], ctx.get_parameter_source(name)
+            is_default = path is not None and source and source.name == "DEFAULT"
+            has_wrong_suffix = output.of_games and is_default and path.suffix not in output.of_games
+            if has_wrong_suffix and name_of_tree_game(ctx.params) is not None:
+                ctx.params[name] = path.with_suffix(output.of_games[0])
 
     def _options_of_trees(self) -> list[str]:
         """List the options that apply to games other than Hog, without those that name a game."""

@@ -339,3 +339,12 @@ def test_payoffs_are_written_as_their_size_asks(
     solved = ask("equilibrium", "--game", "game.efg")
     assert solved["lower"] == pytest.approx(float(unit))
     assert solved["proved"]
+
+
+def test_a_matrix_of_another_game_has_a_name_that_can_be_written(folder: Path) -> None:
+    ok("purify", "uniform", "--game", "kuhn_poker")
+    assert [path.name for path in folder.glob("matrix.*")] == ["matrix.npz"]
+    assert ask("compare", "matrix.npz", "uniform", "--game", "kuhn_poker")
+    assert "matrix.npz: exists already" in refused("purify", "uniform", "--game", "kuhn_poker")
+    line = refused("purify", "uniform", "--game", "kuhn_poker", "--out", "matrix.csv")
+    assert line.strip().endswith("matrix.csv: cannot be written; allowed: names ending in .npz")

@@ -133,7 +133,9 @@ def purify_(
         list[str] | None,
         option("Set a parameter: rounds=100 of integer", "KEY=VALUE", name="--set"),
     ] = None,
-    out: Annotated[Path, option("The suffix is the format.", "FILE"), MATRIX] = Path("matrix.csv"),
+    out: Annotated[
+        Path, option("The suffix is the format: of games other than Hog .npz.", "FILE"), MATRIX
+    ] = Path("matrix.csv"),
     checkpoint: Annotated[
         Path | None,
         option(
