@@ -84,7 +84,7 @@ _MOST_UNRUN_BYTES: Final = 2**16  # so many more, for code around the list
 # Python up to 3.11.7 counts the depth of syntax trees once for all threads: two at once may fail.
 _ONE_PARSER: Final = Lock()
 
-_TEXT_TABLE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{(]?[\s\d\[{(\"'+-]")
+_TEXT_TABLE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\w+\s*=\s*)?[\[{(]?[\s\d\[{(\"'+-]")
 """How text begins that is a table, whatever the name of its file."""
 
 

@@ -11,6 +11,7 @@ from hogeq.support.messages import HogeqError
 EFG: Final = "Gambit's extensive form"
 TEXT: Final = "LiteEFG's text"
 ARCHIVE: Final = "an archive of arrays"
+ARRAY: Final = "an array in numpy's format"
 YAML: Final = "a mapping as YAML"
 CODE: Final = "Python code"
 MAX_BYTES: Final = 64 * 2**20  # largest strategy file that is opened at all
@@ -66,6 +67,8 @@ def kind_of_bytes(data: bytes) -> str:
     """Name the kind of a content; empty if it is unknown."""
     if data.startswith(b"PK\x03\x04"):
         return ARCHIVE
+    if data.startswith(b"\x93NUMPY"):
+        return ARRAY
     head = data[:_HEAD].removeprefix(_BOM).replace(b"\r", b"\n")
     return next((kind for kind, start in _STARTS.items() if start.match(head)), "")
 

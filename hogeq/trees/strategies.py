@@ -143,6 +143,8 @@ def _read(tree: Rows, path: Path) -> Strategy:
         with refusals_of(name, StrategyError):
             lines = text_of(data)
         return _checked(tree, read_policy_csv(tree, lines, name), name)
+    with refusals_of(name, StrategyError):
+        text_of(data)  # says of what is not UTF-8 that it is not
     raise HogeqError(f"{name}: is no strategy of a tree; allowed: {ALLOWED_FORMS}")
 
 

@@ -16,7 +16,7 @@ import pytest
 import hogeq
 from hogeq.rules import Rules
 from hogeq.rules.reading import find_rules
-from hogeq.support.kinds import ARCHIVE, CODE, EFG, TEXT, YAML, kind_of
+from hogeq.support.kinds import ARCHIVE, ARRAY, CODE, EFG, TEXT, YAML, kind_of
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.loading import find_game
 from tests.slow import mostly_slow
@@ -252,3 +252,23 @@ def test_python_files_are_plugins() -> None:
         find_game("mine.py")
     with pytest.raises(ValueError, match=r"allowed: --plugin mine.py --rules NAME"):
         find_rules("./mine.py")
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.yaml", "a.efg", "a"])
+def test_an_array_is_one_under_every_name(name: str) -> None:
+    np.save(Path("a.npy"), np.full((4, 4), 2, np.int8))
+    assert kind_of("a.npy") == ARRAY
+    assert small().strategy(Path("a.npy").rename(name)).array.tolist() == [[2] * 4] * 4
+
+
+@pytest.mark.parametrize("name", ["a.npy", "a.npz", "a.csv"])
+def test_a_list_with_a_name_is_one_under_every_name(name: str) -> None:
+    write(name, f"final_strategy = {[[2] * 4] * 4}\n".encode())
+    assert small().strategy(name).array.tolist() == [[2] * 4] * 4
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.nfg", "a.csv"])
+def test_a_policy_that_is_not_utf_8_is_refused_as_that(name: str) -> None:
+    write(name, '{"0": [["check", 0.5], ["bet", 0.5]]}'.encode("utf-16"))
+    with pytest.raises(ValueError, match="is not UTF-8 text at byte 0, it is UTF-16"):
+        kuhn().strategy(name)
