@@ -28,7 +28,7 @@ from hogeq.trees.flat import FlatTree
 from hogeq.trees.policy_values import one_side
 from hogeq.trees.rules import from_rules
 from hogeq.trees.sequences import sequence_form
-from hogeq.trees.tree import HogRules, count
+from hogeq.trees.tree import HogRules, has_at_most
 from hogeq.trees.whole_dags import dags_of
 
 EXACT_SECONDS: Final = 60.0  # for an integer program, unless a budget says otherwise
@@ -79,7 +79,7 @@ def respond_in_tree(tree: FlatTree, target: Strategy, budget: Budget) -> Respons
 def hog_tree(rules: Rules) -> FlatTree | None:
     """Lay out a game of Hog as a tree, once; None if it is too large, or may never end."""
     tree = HogRules(rules)
-    is_small = total_rises(rules) and count(tree, MOST_NODES).exact
+    is_small = total_rises(rules) and has_at_most(tree, MOST_NODES)
     return from_rules(tree, name=rules.name, once=True) if is_small else None
 
 

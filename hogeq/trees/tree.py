@@ -204,6 +204,39 @@ def count(rules: GameRules, most: int = 2_000_000) -> Sizes:
     )
 
 
+def has_at_most(rules: GameRules, most: int) -> bool:
+    """Whether a game tree has at most `most` nodes, counted depth first; all plays must end.
+
+    A state is expanded once, and counts as many nodes as the tree below it. So a tree that is far
+    larger is known as such by few of its states, those near the ends of its first plays.
+    """
+
+    def following(state: Any) -> list[Any]:
+        return [after for _, _, after in node_of(rules, state).moves]
+
+    sizes: dict[Any, int] = {}  # nodes of the tree below a state, the state's own node included
+    path = [rules.initial()]
+    states_ahead = [following(path[0])]  # of each state of the path, still to be counted
+    nodes = [1]  # of each state of the path, so far
+    while nodes[-1] <= most:
+        if states_ahead[-1]:
+            state = states_ahead[-1].pop()
+            if state in sizes:
+                nodes[-1] += sizes[state]
+            else:
+                path.append(state)
+                states_ahead.append(following(state))
+                nodes.append(1)
+            continue
+        size = nodes.pop()
+        if not nodes:
+            return True
+        sizes[path.pop()] = size
+        states_ahead.pop()
+        nodes[-1] += size
+    return False
+
+
 def _number(value: int) -> str:
     return f"{value:,}" if value < 10**9 else f"{float(value):.1e}"
 

@@ -20,13 +20,14 @@ from hogeq.cli import app
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
+from hogeq.trees import tree as tree_module
 from hogeq.trees.audit import audit
 from hogeq.trees.building import Node
 from hogeq.trees.flat import CHANCE, TERMINAL, payoff
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.recall import Recall
 from hogeq.trees.rules import node_of
-from hogeq.trees.tree import HogRules, count, efg_lines, hog_efg, tree_sizes
+from hogeq.trees.tree import HogRules, count, efg_lines, has_at_most, hog_efg, tree_sizes
 from tests.slow import mostly_slow
 
 TINY = rules_from({"edition": "fa22", "goal": 3, "max_dice": 1, "sides": 2})
@@ -53,10 +54,25 @@ def test_counted_as_walked(edition: str, memory: bool) -> None:
     assert movers[0] + movers[1] == found.choices
     assert (movers[CHANCE], movers[TERMINAL]) == (found.chances, found.ends)
     assert found.nodes == len(walked)
+    assert has_at_most(tree, found.nodes)
+    assert not has_at_most(tree, found.nodes - 1)
     met = {(node.player, node.infoset) for node in walked if node.player >= 0}
     assert found.infosets == tuple(sum(p == player for p, _ in met) for player in (0, 1))
     if memory:
         assert sum(found.infosets) == found.choices
+
+
+@pytest.mark.parametrize("edition", ["su20", "fa17"])
+def test_a_vast_tree_is_known_by_few_of_its_states(
+    edition: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expanded = []
+    expand = tree_module.node_of
+    monkeypatch.setattr(
+        tree_module, "node_of", lambda *given: expanded.append(given[1]) or expand(*given)
+    )
+    assert not has_at_most(HogRules(EDITIONS[edition]), 1_000_000)
+    assert len(expanded) < 20_000
 
 
 def test_sizes_by_hand() -> None:
