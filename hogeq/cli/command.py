@@ -165,13 +165,25 @@ class Command(TyperCommand):
                 ctx.params[name] = path.with_suffix(output.of_games[0])
 
     def _options_of_trees(self) -> list[str]:
-        """List the options that apply to games other than Hog, without those that name a game."""
+        """List the options that apply to games other than Hog, without those that name a game.
+
+        Without those, too, that go with options for Hog alone: --overwrite with an --out for Hog.
+        """
         of_hog = {
             option for option, conditions in self.conditions_of.items() if OF_HOG in conditions
         }
         left_out = of_hog | {"--game", "--rules"}
         names = (parameter.opts[0] for parameter in self.params)
-        return [name for name in names if name.startswith("--") and name not in left_out]
+        of_trees = [name for name in names if name.startswith("--") and name not in left_out]
+        all_given = dict.fromkeys([*of_trees, TREE_NAME], "")
+        return [
+            option
+            for option in of_trees
+            if all(
+                when.holds(all_given) or when.holds({option: "", TREE_NAME: ""})
+                for when in self.conditions_of.get(option, ())
+            )
+        ]
 
     def check_files(self, files: Mapping[str, Path], values: Mapping[str, Any]) -> None:
         """Raise `HogeqError` if a file to write has a wrong suffix or cannot be written.

@@ -128,3 +128,13 @@ def test_every_command_that_a_text_names_has_the_options_that_it_is_given() -> N
             assert {*options} <= known | {"--help"}, text
             found += 1
     assert found > 10
+
+
+@pytest.mark.parametrize("command", ["tablebase", "show", "diff a b", "compare a b", "purify a"])
+def test_an_option_that_a_game_is_said_to_take_goes_with_others_that_it_takes(command: str) -> None:
+    call = (*command.split(), *(["a"] if command == "show" else []), "--game", "kuhn_poker")
+    of_hog = "--checkpoint" if command == "purify a" else "--digits"
+    line = refused(*call, of_hog, "x.npz" if of_hog == "--checkpoint" else "3")
+    taken = after("kuhn_poker takes ", line).strip().split(", ")
+    assert "--json" in taken
+    assert ("--overwrite" in taken) == (command == "purify a")
