@@ -1,6 +1,7 @@
 """Games with more actions than a byte counts: solvers, purifiers, attacks and what is written."""
 
 from pathlib import Path
+from time import process_time
 from typing import Any, Final
 
 import numpy as np
@@ -141,3 +142,13 @@ def test_no_line_of_a_text_lists_all_actions(wide: Any) -> None:
     shown = [line for line in lines_of(text) if "299 100.00 %, and 200 more" in line]
     assert len(shown) == 1
     assert len(shown[0]) < 2000
+
+
+@pytest.mark.slow
+def test_full_information_takes_a_time_linear_in_a_wide_game(wide: Any, tmp_path: Path) -> None:
+    """Each of 60,001 positions looked at as many actions, though it has two: 4 billion looks."""
+    game = hogeq.Game(hide_and_seek(tmp_path / "wide.efg", 60_000))
+    wide.tablebase()  # compiles
+    begun = process_time()
+    assert game.tablebase().value == 0.0  # the seeker sees where the hider is
+    assert process_time() - begun < 1.5

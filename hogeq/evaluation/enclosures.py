@@ -192,6 +192,16 @@ def _level_graph(graph: Graph, sign: float) -> LevelGraph:
     """Give a graph to kernels, with payoffs to player 0 if `sign` is 1.0, to player 1 if -1.0."""
     levels = graph.level, graph.recurring.astype(np.uint8)
     positions = graph.player, graph.row, graph.situation
-    turns = graph.way, graph.lane, graph.following, graph.first, graph.chance, graph.end
+    has_action = (graph.way >= 0).any(axis=1)  # (S, K), with any memory
+    last_actions = graph.num_actions - has_action[:, ::-1].argmax(axis=1)
+    turns = (
+        graph.way,
+        last_actions,
+        graph.lane,
+        graph.following,
+        graph.first,
+        graph.chance,
+        graph.end,
+    )
     ends = graph.place, graph.next, graph.label
     return LevelGraph(*levels, *positions, *turns, *ends, _rounded_down(sign * graph.payoff))

@@ -152,6 +152,7 @@ class LevelGraph(NamedTuple):
     row: Any  # (C,) row of the player's policy, or of nature's
     situation: Any  # (C,) kind of position, which says what actions do
     action_way: Any  # (S, H, K) way of each action; -1 is no action
+    num_actions: Any  # (S,) actions up to the last that a situation has: K may be far larger
     lane: Any  # (H,) lane of a memory
     next_memory: Any  # (labels, lanes) the memory after an end, by its label and lane
     outcome_start: Any  # (W + 1,) into the outcomes, by way

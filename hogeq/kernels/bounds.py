@@ -33,8 +33,9 @@ SAFE, RISE, STAY, FALL = range(4)
 
 @part
 def ways_at(graph, position, memory):
-    """Return the ways of the actions in a state, (K,); -1 is no action."""
-    return graph.action_way[graph.situation[position], memory]
+    """Return the ways of the actions in a state, to its last action; -1 is no action."""
+    situation = graph.situation[position]
+    return graph.action_way[situation, memory, : graph.num_actions[situation]]
 
 
 @part
