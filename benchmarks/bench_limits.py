@@ -148,6 +148,40 @@ class Forgetter(hogeq.GameRules):
         return (paid, -paid)[: self.players]
 
 
+class Bits(hogeq.GameRules):
+    """Two players in turn pick bits; all that they know are the number of bits and the last few."""
+
+    players = 2
+
+    def __init__(self, moves: int, known: int) -> None:
+        self.moves, self.known = moves, known
+
+    def initial(self) -> Any:
+        """Begin with no bit."""
+        return ()
+
+    def to_move(self, state: Any) -> int:
+        """Let two move in turn."""
+        return hogeq.END if len(state) == self.moves else len(state) % 2
+
+    def actions(self, state: Any) -> list[int]:  # noqa: ARG002
+        """List both bits."""
+        return [0, 1]
+
+    def next(self, state: Any, action: int) -> Any:
+        """Put the bit behind those before."""
+        return (*state, action)
+
+    def knows(self, state: Any, player: int) -> Any:  # noqa: ARG002
+        """Tell how many bits there are, and the last."""
+        return len(state), state[-self.known :]
+
+    def payoffs(self, state: Any) -> tuple[float, float]:
+        """Pay by a number made of the bits."""
+        paid = sum(bit << place for place, bit in enumerate(state)) * 7919 % 1009 / 1009 - 0.5
+        return paid, -paid
+
+
 class Ruin(hogeq.GameRules):
     """Two players in turn move a sum of money by 1 or 2, to all or nothing; positions recur."""
 
@@ -190,6 +224,8 @@ def games() -> dict[str, Callable[[], Any]]:
         "ladder 28 6": lambda: Ladder(28, 6),
         "random, 6 rounds": lambda: from_rules(RandomTree(6, 3, 60, 0)),
         "6 cards": lambda: dealt(6),
+        "16 bits, 3 known": lambda: Bits(16, 3),
+        "16 bits, all known": lambda: Bits(16, 16),
     }
 
 
@@ -221,6 +257,8 @@ def of_tree(game: hogeq.Game, seconds: float) -> Runs:
         "attack --seconds": partial(game.attack, "uniform", budget),
         "attack --exact": partial(game.attack, "uniform", hogeq.Budget(exact_seconds=seconds)),
         "exploitability": partial(game.exploitability, "uniform", budget),
+        "nash_conv": partial(game.nash_conv, "uniform", budget),
+        "attack --certify": partial(game.certify, "uniform", seconds),
         "gaps": partial(game.gaps, "uniform", seconds),
         "run, measure.attack.seconds": partial(response_interval, game, uniform, budget),
         "bench-games run, proof": partial(_entry(tree, "random").solve, 0, seconds),
@@ -239,6 +277,8 @@ def of_walk(game: hogeq.Game, seconds: float) -> Runs:
         "equilibrium": partial(game.equilibrium, seconds),
         "equilibrium --policies": partial(game.in_policies, seconds),
         "attack --seconds": partial(game.attack, "uniform", hogeq.Budget(seconds=seconds)),
+        "nash_conv": partial(game.nash_conv, "uniform", hogeq.Budget(seconds=seconds)),
+        "attack --certify": partial(game.certify, "uniform", seconds),
     }
 
 
