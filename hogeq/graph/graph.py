@@ -150,7 +150,9 @@ class Graph:
         legal = np.zeros((self.rows, self.num_actions), bool)
         moves = self.player != NATURE
         exists: NDArray[np.bool_] = np.logical_and.reduce(self.way >= 0, axis=1)
-        legal[self.row[moves]] = exists[self.situation[moves]]
+        # By one position of each: all positions times all actions may be too many.
+        rows, first = np.unique(self.row[moves], return_index=True)
+        legal[rows] = exists[self.situation[moves][first]]
         return legal
 
     @property

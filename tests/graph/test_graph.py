@@ -1,6 +1,7 @@
 """The graph of a game: its meaning by the page's own evaluator, its files, what it refuses."""
 
 import re
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from hogeq.trees.flat import FlatTree, payoff
 from hogeq.trees.graphs import of_tree
 from tests import toys
 from tests.evaluation.players import RECURRING
+from tests.test_wide_games import hide_and_seek
 
 PAGE = Path(__file__).parents[2] / "docs" / "graph.md"
 
@@ -325,3 +327,15 @@ def test_missing_files_and_strategies_are_refused_in_a_line(tmp_path: Path) -> N
         graph.against(np.full((25, 3), 1 / 3), 2)
     fixed = graph.against(np.full((25, 3), 1 / 3))
     assert set(np.unique(fixed.player)) == {0, NATURE}
+
+
+def test_legal_actions_of_a_wide_graph_take_little_memory(tmp_path: Path) -> None:
+    """A position for each of 10,000 actions: a table of both had 100 MB."""
+    graph = hogeq.Game(hide_and_seek(tmp_path / "wide.efg", 10_000)).graph
+    tracemalloc.start()
+    legal, problem = graph.legal, graph.against(graph.legal / graph.legal.sum(axis=1)[:, None])
+    most_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert legal.sum(axis=1).tolist() == [10_000, 2]
+    assert problem.legal.sum(axis=1).tolist() == [10_000]
+    assert most_bytes < 30_000_000
