@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hogeq.graph.levels import spans
+from hogeq.graph.levels import distinct, spans
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.archives import open_archive, read_member
 from hogeq.support.files import opened, write_arrays
@@ -171,7 +171,7 @@ class Graph:
         # Distinct pairs of a situation and a way of it, as one number: situation * base + way + 1,
         # since way -1 stands for none.
         base = len(self.first)
-        pairs = np.unique(np.arange(num_situations)[:, None, None] * base + self.way + 1)
+        pairs = distinct(np.arange(num_situations)[:, None, None] * base + self.way + 1)
         situation = pairs // base
         way = pairs % base - 1
         situation, way = situation[way >= 0], way[way >= 0]
@@ -179,7 +179,7 @@ class Graph:
         end = self.end[spans(self.first[way], self.first[way + 1])]
         # Distinct pairs of a situation and an end that it can have: situation * base + end.
         base = int(self.end.max(initial=0)) + 1
-        pairs = np.unique(np.repeat(situation, num_outcomes) * base + end)
+        pairs = distinct(np.repeat(situation, num_outcomes) * base + end)
         return np.searchsorted(pairs // base, np.arange(num_situations + 1)), pairs % base
 
     @cached_property
@@ -459,7 +459,8 @@ def _check_rows(graph: Graph) -> None:
     set_of_row[player_row] = player_set
     is_same = set_of_row[player_row] == player_set
     _require("row", is_same, "the same actions wherever a player sees a row")
-    fixed_rows, sets = np.unique(np.stack([graph.row[nature], set_at[nature]]), axis=1)
+    pairs = distinct(graph.row[nature].astype(np.int64) * len(action_sets) + set_at[nature])
+    fixed_rows, sets = pairs // len(action_sets), pairs % len(action_sets)
     _check_chances("fixed", graph.fixed[fixed_rows], action_sets[sets])
     sums = np.add.reduceat(graph.chance, graph.first[:-1])  # (W,)
     is_not_negative = np.minimum.reduceat(graph.chance, graph.first[:-1]) >= 0.0

@@ -75,6 +75,15 @@ def longest_paths(num_vertices: int, source: Ints, target: Ints) -> Ints | None:
     return None if num_unplaced_before.any() else depths
 
 
+def distinct(numbers: Ints) -> Ints:
+    """List distinct whole numbers, ascending, as `np.unique` does; that hashes millions slowly."""
+    ascending = np.sort(numbers, axis=None)
+    is_new = np.ones(len(ascending), bool)
+    is_new[1:] = ascending[1:] != ascending[:-1]
+    distinct_numbers: Ints = ascending[is_new]
+    return distinct_numbers
+
+
 def spans(first: NDArray[np.integer], last: NDArray[np.integer]) -> Ints:
     """Concatenate the ranges ``first[i], first[i] + 1, ..., last[i] - 1`` of all i."""
     lengths = np.asarray(last - first, np.int64)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.graph.graph import NATURE, Graph
-from hogeq.graph.levels import levels_of, spans
+from hogeq.graph.levels import distinct, levels_of, spans
 from hogeq.kernels.arrays import STEP, PassGraph
 from hogeq.support.aliases import Ints
 
@@ -51,7 +51,7 @@ def pass_graph_of(graph: Graph) -> PassGraph:
     next_memory[:, :lanes] = graph.following
     # Each situation gets its own list of ways: distinct pairs of a situation and a way, sorted.
     pair_of = np.arange(situations)[:, None, None] * num_ways + ways.number  # (S, H, K)
-    pairs = np.unique(pair_of)
+    pairs = distinct(pair_of)
     situation_start = np.searchsorted(pairs // num_ways, np.arange(situations + 1))
     situation_ways = pairs % num_ways
     local_way = np.searchsorted(pairs, pair_of) - situation_start[:-1, None, None]
