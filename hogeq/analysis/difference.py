@@ -50,7 +50,7 @@ def _with_actions(value: object) -> object:
     """Write a list of pairs (action, probability) as a text; other values stay as they are."""
     if not isinstance(value, list):
         return value
-    return ", ".join(f"{action} {percent(probability)}" for action, probability in value)
+    return listed_actions(value)
 
 
 def _visits(expected: float) -> str:

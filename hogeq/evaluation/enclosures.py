@@ -192,7 +192,8 @@ def _level_graph(graph: Graph, sign: float) -> LevelGraph:
     """Give a graph to kernels, with payoffs to player 0 if `sign` is 1.0, to player 1 if -1.0."""
     levels = graph.level, graph.recurring.astype(np.uint8)
     positions = graph.player, graph.row, graph.situation
-    has_action = (graph.way >= 0).any(axis=1)  # (S, K), with any memory
+    # (S, K), with any memory.
+    has_action: NDArray[np.bool_] = np.logical_or.reduce(graph.way >= 0, axis=1)
     last_actions = graph.num_actions - has_action[:, ::-1].argmax(axis=1)
     turns = (
         graph.way,

@@ -20,7 +20,6 @@ from hogeq.cli import app
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.trees import tree as tree_module
 from hogeq.trees.audit import audit
 from hogeq.trees.building import Node
 from hogeq.trees.flat import CHANCE, TERMINAL, payoff
@@ -66,11 +65,13 @@ def test_counted_as_walked(edition: str, memory: bool) -> None:
 def test_a_vast_tree_is_known_by_few_of_its_states(
     edition: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expanded = []
-    expand = tree_module.node_of
-    monkeypatch.setattr(
-        tree_module, "node_of", lambda *given: expanded.append(given[1]) or expand(*given)
-    )
+    expanded: list[Any] = []
+
+    def expand(rules: Any, state: Any) -> Node:
+        expanded.append(state)
+        return node_of(rules, state)
+
+    monkeypatch.setattr("hogeq.trees.tree.node_of", expand)
     assert not has_at_most(HogRules(EDITIONS[edition]), 1_000_000)
     assert len(expanded) < 20_000
 
