@@ -31,7 +31,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from check_benchmark import FORMAT, Instance, Known, Proof, Tree, player_tree
+from check_benchmark import FORMAT, Known, Proof
+from check_instances import Instance
+from check_trees import Tree, player_tree
 from common import arguments, draw, publish
 from methods import EXACT, GRIDS, SEARCHES, Problem, improved, problem_of
 from proofs import FullMemory, LinearProgram, branch_and_bound, searched

@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 
 import highspy
 import numpy as np
-from check_benchmark import NATURE, Instance, Proof, Tree, compiled, played, worths
+from check_benchmark import Proof
+from check_instances import NATURE, Instance, compiled, played, worths
+from check_trees import Tree
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 from strict_files import RefusedError

@@ -9,7 +9,8 @@ from typing import Any, cast
 
 import check_benchmark as checker
 import numpy as np
-from check_benchmark import player_tree
+from check_instances import Instance
+from check_trees import player_tree
 from proofs import LinearProgram, branch_and_bound
 
 from hogeq.benchmark.catalogue import hog_game
@@ -68,7 +69,7 @@ class Results:
             HOG: of_hog(game.rules).against(uniform).arrays(),
             GAME: of_tree(coin).arrays(),
         }
-        instance = checker.Instance(self.instances[TREE])
+        instance = Instance(self.instances[TREE])
         _, pure = best_of_all(instance)
         pasts = player_tree(instance)
         relax, pure = LinearProgram(pasts, 10.0), np.array(pure)
@@ -110,7 +111,7 @@ class Results:
 
     def claim_what_is_computed(self, folder: Path, *names: str) -> None:
         """Let known.json say what the checker computes, if it computes anything."""
-        made = {name: checker.Instance(self.instances[name]) for name in names or self.instances}
+        made = {name: Instance(self.instances[name]) for name in names or self.instances}
         self.write(folder)
         reader = checker.Known(folder / "results")
         for name, instance in made.items():

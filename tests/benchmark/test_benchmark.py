@@ -14,7 +14,8 @@ import pytest
 from benchmark import PARTS, add, anneal, certify, compare, finish, tables
 from benchmark import instances as listing
 from certificates import certified
-from check_benchmark import player_tree
+from check_instances import Instance
+from check_trees import player_tree
 from methods import EXACT, SEARCHES
 from proofs import LinearProgram, branch_and_bound
 from strict_files import RefusedError
@@ -101,7 +102,7 @@ def test_the_command_lists_and_writes_what_the_form_says(tmp_path: Path) -> None
     written = ask("bench-games", "write", str(tmp_path), *(f"--only={name}" for name in names))
     for row in written["instances"]:
         with np.load(tmp_path / f"{row['name']}.npz") as arrays:
-            instance = checker.Instance(dict(arrays))
+            instance = Instance(dict(arrays))
         assert instance.digest() == row["digest"] == catalogue()[row["name"]].make().digest
         assert (instance.states, instance.rows) == (row["states"], row["rows"])
 

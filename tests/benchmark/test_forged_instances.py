@@ -11,7 +11,8 @@ from typing import Any
 import check_benchmark as checker
 import numpy as np
 import pytest
-from check_benchmark import player_tree
+from check_instances import Instance
+from check_trees import player_tree
 from strict_files import RefusedError
 
 from hogeq.trees.building import Node, flatten
@@ -22,7 +23,7 @@ from tests.benchmark.forgeries import GAME, HOG, TREE, Arrays, Results, best_of_
 
 def test_what_is_true_of_the_small_instances(good: Results) -> None:
     tree, game = good.known["instances"][TREE], good.known["instances"][GAME]
-    best, _ = best_of_all(checker.Instance(good.instances[TREE]))
+    best, _ = best_of_all(Instance(good.instances[TREE]))
     assert tree["value"] <= best <= tree["bound"] < tree["value"] + 1e-6
     assert game["lower"] <= 1.0 <= game["upper"] < game["lower"] + 1e-9
 
@@ -137,32 +138,32 @@ BROKEN: dict[str, tuple[str, str, Callable[[Arrays], tuple[Any, Any]]]] = {
 def test_every_condition_of_the_theorem_is_demanded(good: Results, what: str) -> None:
     name, key, change = BROKEN[what]
     arrays = dict(good.instances[name])
-    player_tree(checker.Instance(good.instances[TREE]))
+    player_tree(Instance(good.instances[TREE]))
     place, number = change(arrays)
     arrays[key] = arrays[key].copy()
     arrays[key][place] = number
     with pytest.raises(RefusedError, match=what):
-        player_tree(checker.Instance(arrays))
+        player_tree(Instance(arrays))
 
 
 def test_what_is_no_instance_of_the_form_is_refused(good: Results) -> None:
-    hog, coin = good.instances[HOG], checker.Instance(good.instances[GAME])
+    hog, coin = good.instances[HOG], Instance(good.instances[GAME])
     nothing = {"start": np.zeros((0, 2), np.int32), "start_chance": np.zeros(0)}
     for what, arrays in (
         ("not those of the form", {**hog, "more": np.zeros(1)}),
         ("is empty", {**hog, **nothing}),
     ):
         with pytest.raises(RefusedError, match=what):
-            checker.Instance(arrays)
+            Instance(arrays)
     with pytest.raises(RefusedError, match="has memory"):
-        player_tree(checker.Instance(hog))
+        player_tree(Instance(hog))
     with pytest.raises(RefusedError, match="action that does not exist"):
         coin.value(np.array([2, 0]))
     with pytest.raises(RefusedError, match="one action for each row"):
         coin.value(np.array([0, 0, 0]))
     searched = checker.Proof(**{**leaf(), "target": np.ones(1)})
     with pytest.raises(RefusedError, match="of no search"):
-        searched.bound(checker.Instance(hog), checker.Instance(hog).legal)
+        searched.bound(Instance(hog), Instance(hog).legal)
 
 
 @pytest.mark.parametrize("key", ["row", "next", "label", "start_chance"])
@@ -170,7 +171,7 @@ def test_arrays_of_other_lengths_are_refused(good: Results, key: str) -> None:
     arrays = dict(good.instances[HOG])
     arrays[key] = np.concatenate([arrays[key], arrays[key][-1:]])
     with pytest.raises(RefusedError, match="numbers"):
-        checker.Instance(arrays)
+        Instance(arrays)
 
 
 def test_payoffs_that_are_far_from_0_are_those_of_the_game() -> None:
@@ -183,4 +184,4 @@ def test_payoffs_that_are_far_from_0_are_those_of_the_game() -> None:
     assert tree.shift
     assert tree.centre
     alone = of_tree(tree).against(tree.uniform())  # the other player has no rows
-    assert best_of_all(checker.Instance(alone.arrays()))[0] == 8.0
+    assert best_of_all(Instance(alone.arrays()))[0] == 8.0

@@ -8,7 +8,8 @@ from typing import Any
 import check_benchmark as checker
 import numpy as np
 import pytest
-from check_benchmark import player_tree
+from check_instances import FORM, Instance
+from check_trees import player_tree
 from strict_files import RefusedError
 
 from hogeq.trees.building import Node, flatten
@@ -23,7 +24,7 @@ from tests.slow import mostly_slow, one_in
 def infinite_prices(good: Results, kind: Any) -> Results:
     """Leaves whose bound is -inf + inf: any strategy is optimal."""
     forged = good.copy()
-    instance = checker.Instance(forged.instances[TREE])
+    instance = Instance(forged.instances[TREE])
     pasts = player_tree(instance)
     root = pasts.before == 0
     prices = np.zeros((len(pasts.row), pasts.actions))
@@ -77,7 +78,7 @@ def test_probabilities_that_miss_one_move_no_digit_the_wrong_way(
 
 @pytest.mark.slow
 def test_chance_that_misses_one_moves_no_value_above_the_best(good: Results, folder: Path) -> None:
-    best, _ = best_of_all(checker.Instance(good.instances[TREE]))
+    best, _ = best_of_all(Instance(good.instances[TREE]))
     for miss in (-9e-10, 9e-10):
         forged = good.copy()
         forged.instances[TREE]["chance"] = forged.instances[TREE]["chance"] * (1.0 + miss)
@@ -206,7 +207,7 @@ def random_proof(pasts: Any, draw: np.random.Generator) -> Any:
 
 @pytest.mark.parametrize("tree", one_in(4, zip(SMALL)), ids=lambda tree: tree.name)
 def test_no_random_proof_is_below_the_best_of_all_strategies(tree: FlatTree) -> None:
-    instance = checker.Instance(of_tree(tree).arrays())
+    instance = Instance(of_tree(tree).arrays())
     best, _ = best_of_all(instance)
     pasts, draw = player_tree(instance), np.random.default_rng(11)
     for _ in range(40):
@@ -220,7 +221,7 @@ def test_no_random_proof_is_below_the_best_of_all_strategies(tree: FlatTree) -> 
 
 @pytest.mark.parametrize("tree", one_in(4, zip(SMALL)), ids=lambda tree: tree.name)
 def test_a_search_meets_the_best_of_all_and_proves_no_less(tree: FlatTree) -> None:
-    instance = checker.Instance(of_tree(tree).arrays())
+    instance = Instance(of_tree(tree).arrays())
     best, pure = best_of_all(instance)
     pasts, draw = player_tree(instance), np.random.default_rng(12)
     for _ in range(10):
@@ -266,9 +267,9 @@ def test_a_search_is_refused_before_it_is_too_deep_for_the_stack() -> None:
             "start_chance": [1.0],
             "next": np.stack([np.full(rows, -1), onwards], axis=1).ravel(),
         }
-        kinds = {name: form.split()[0] for name, form in checker.FORM.items()}
+        kinds = {name: form.split()[0] for name, form in FORM.items()}
         pasts = player_tree(
-            checker.Instance({name: np.asarray(numbers[name], kinds[name]) for name in kinds})
+            Instance({name: np.asarray(numbers[name], kinds[name]) for name in kinds})
         )
         with pytest.raises(RefusedError, match="too deep") if is_deep else nullcontext():
             assert pasts.searched(pasts.legal, -1e9) == pytest.approx(1.0)
@@ -297,7 +298,7 @@ def orders(seed: int, parts: int = 1) -> FlatTree:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_search_of_rows_that_are_met_in_several_orders_is_true(seed: int) -> None:
-    instance = checker.Instance(of_tree(orders(seed)).arrays())
+    instance = Instance(of_tree(orders(seed)).arrays())
     best, pure = best_of_all(instance)
     pasts, draw = player_tree(instance), np.random.default_rng(seed)
     assert best <= pasts.searched(pasts.legal, best + 1e-8) <= best + 2e-8
@@ -310,7 +311,7 @@ def test_a_search_of_rows_that_are_met_in_several_orders_is_true(seed: int) -> N
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_search_of_parts_is_exact_above_its_floor(seed: int) -> None:
-    instance = checker.Instance(of_tree(orders(seed, 2)).arrays())
+    instance = Instance(of_tree(orders(seed, 2)).arrays())
     best, _ = best_of_all(instance)
     pasts = player_tree(instance)
     for less in (1e-8, 0.01, 0.1, 1.0):
@@ -320,7 +321,7 @@ def test_a_search_of_parts_is_exact_above_its_floor(seed: int) -> None:
 @pytest.mark.parametrize("size", [1e8, 1e12, 1e16, 1e17, 1e20, 1e30])
 def test_prices_that_swallow_all_payoffs_do_not_lower_a_bound(size: float) -> None:
     for tree in SMALL:
-        instance = checker.Instance(of_tree(tree).arrays())
+        instance = Instance(of_tree(tree).arrays())
         pasts = player_tree(instance)
         prices = np.zeros((len(pasts.row), pasts.actions))
         prices[pasts.before == 0] = size  # paid at the first move for certain, and paid back
@@ -340,9 +341,7 @@ def test_chances_that_miss_one_move_no_bound_below_the_truth(what: str, miss: fl
         from_rules(Interview(2, 2, 2, 0)),
     ):
         arrays = of_tree(tree).arrays()
-        true, made = (
-            checker.Instance({**arrays, what: arrays[what] * (1.0 + one)}) for one in (0.0, miss)
-        )
+        true, made = (Instance({**arrays, what: arrays[what] * (1.0 + one)}) for one in (0.0, miss))
         best, pure = best_of_all(true)
         pasts, legal = player_tree(made), true.legal
         assert made.value(np.array(pure)) - made.error <= best

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import check_benchmark as checker
+from check_instances import Instance
 
 from hogeq import TreeGame
 from hogeq.benchmark.catalogue import Entry
@@ -13,7 +13,7 @@ from hogeq.trees.rules import from_rules
 
 
 def read(graph: Graph) -> Any:
-    return checker.Instance(graph.arrays())
+    return Instance(graph.arrays())
 
 
 TINY = (
