@@ -5,13 +5,9 @@ is a pass forward and one backward, for a value and gradient, a step of annealin
 coordinate ascent. A problem is played by the engine of its game; in a tree nature plays for the
 other seat.
 
-- regret matching, also plus (O. Tammelin, arXiv 1407.5042, 2014) and predictive (G. Farina,
-  C. Kroer and T. Sandholm, "Faster game solving via predictive Blackwell approachability", AAAI
-  2021), projected and optimistic gradient ascent, AMSGrad (S. J. Reddi, S. Kale and S. Kumar, "On
-  the convergence of Adam and beyond", ICLR 2018), each from one random policy and with the settings
-  of E. Tewolde and others (arXiv 2602.15252, 2026); regret matching that begins anew as well;
+- first-order steps from one random policy (steps.py), and some that begin anew;
 - softmax annealing and coordinate ascent (hogeq.search.ascent); the attack (hogeq.search.attack);
-- annealing of pure strategies (hogeq.trees.annealing), and projected gradients that begin anew;
+- annealing of pure strategies (hogeq.trees.annealing);
 - enumeration and an integer program (hogeq.trees.best_response), and multiple policy updating (D.
   D. Maua, C. P. de Campos and M. Zaffalon, "Solving limited memory influence diagrams", JAIR 44,
   2012), written anew here, in Python; its variables are the sequences of a tree.
@@ -20,11 +16,12 @@ other seat.
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import count, product
+from itertools import count
 from time import perf_counter
 from typing import Final
 
 import numpy as np
+from steps import AMSGRAD, MATCHING, RATES, Step, amsgrad, gradient, optimistic
 
 from hogeq import Hog, TreeGame
 from hogeq.benchmark.catalogue import Entry
@@ -54,7 +51,6 @@ HOG_TEMPERATURES: Final = (0.03, 0.0003)  # in win rate
 PATIENCE: Final = 50  # steps that must gain
 LEAST: Final = 1e-7  # so much, in win rate, or a start is over
 MANY: Final = 10**9
-LEAST_SQUARE: Final = 1e-8  # of a derivative, in AMSGrad
 
 
 class Problem:
@@ -138,13 +134,11 @@ def improved(problem: Problem, policy: Floats, ascends: bool) -> tuple[int, floa
 # --- searches -------------------------------------------------------------------------------------
 
 
-def restarting(
-    once: Callable[[Problem, Random], Course], problem: Problem, random: Random
-) -> Course:
+def restarting(once: "Search", problem: Problem, random: Random, *setting: float) -> Course:
     """Begin at another random policy whenever a start gains no more."""
     while True:
         best, at, left = -1.0, np.zeros(0), PATIENCE
-        for cost, value, policy in once(problem, random):
+        for cost, value, policy in once(problem, random, *setting):
             yield cost, value, policy
             left -= 1
             if value > best + LEAST:
@@ -154,59 +148,15 @@ def restarting(
         yield improved(problem, at, False)
 
 
-def regret_matching(
-    problem: Problem, random: Random, *, plus: bool = False, predictive: bool = False
-) -> Course:
-    """Play what would have been better, in proportion to the regret."""
-    policy, regrets = random_policy(problem.engine, random), np.zeros(problem.shape)
+def first_order(step: Step, problem: Problem, random: Random, *setting: float) -> Course:
+    """Make one step after the other, from a random policy."""
+    policy, state = random_policy(problem.engine, random), None
     while True:
-        value, gradient = problem.gradient(policy)
+        value, slopes = problem.gradient(policy)
         yield 1, value, policy
-        instant = gradient - (gradient * policy).sum(axis=-1, keepdims=True)
-        regrets += instant
-        if plus:
-            np.maximum(regrets, 0.0, out=regrets)
-        positive = np.maximum(regrets + instant if predictive else regrets, 0.0)
-        total = positive.sum(axis=-1, keepdims=True)
-        policy = np.where(total > 0.0, positive / np.where(total > 0.0, total, 1.0), policy)
-
-
-def projected(rows: Floats, weights: Floats) -> Floats:
-    """Nearest probabilities, row by row, where squared distances have weights."""
-    order = np.argsort(-rows * weights, axis=-1)
-    falling, width = (np.take_along_axis(one, order, axis=-1) for one in (rows, 1.0 / weights))
-    excess, total = falling.cumsum(axis=-1) - 1.0, width.cumsum(axis=-1)
-    last = (falling / width * total > excess).sum(axis=-1, keepdims=True) - 1
-    price = np.take_along_axis(excess, last, axis=-1) / np.take_along_axis(total, last, axis=-1)
-    return np.maximum(rows - price / weights, 0.0)
-
-
-def gradient_ascent(
-    problem: Problem, random: Random, step: float, *, optimistic: bool = False
-) -> Course:
-    """Go along the gradient and back to probabilities; optimists add the last step once more."""
-    policy = random_policy(problem.engine, random)
-    kept, even = policy, np.ones(problem.shape)
-    for number in count():
-        value, gradient = problem.gradient(policy)
-        yield 1, value, policy
-        if number or not optimistic:
-            kept = projected(kept + step * gradient, even)
-        policy = projected(kept + step * gradient, even) if optimistic else kept
-
-
-def amsgrad(problem: Problem, random: Random, step: float, one: float, two: float) -> Course:
-    """Adam with the largest second moment so far, and back to probabilities by its metric."""
-    policy = random_policy(problem.engine, random)
-    mean, square, largest = np.zeros((3, *problem.shape))
-    while True:
-        value, gradient = problem.gradient(policy)
-        yield 1, value, policy
-        mean += (1.0 - one) * (gradient - mean)
-        square += (1.0 - two) * (gradient**2 - square)
-        np.maximum(largest, square, out=largest)
-        scale = np.sqrt(np.maximum(largest, LEAST_SQUARE))
-        policy = projected(policy + step * mean / scale, scale)
+        rows = (one.reshape(-1, problem.shape[-1]) for one in (policy, slopes))
+        moved, state = step(*rows, state, *setting)
+        policy = moved.reshape(problem.shape)
 
 
 def annealing(problem: Problem, random: Random) -> Course:
@@ -288,38 +238,29 @@ def _hog_annealing(problem: Problem, random: Random) -> Course:
 
 
 Search = Callable[..., Course]
-RM_PLUS: Final = partial(regret_matching, plus=True)
 SEARCHES: Final[dict[str, Search]] = {
     "attack": attack,
     "annealing": annealing,
     "ascent": coordinate_ascent,
-    "RM": regret_matching,
-    "RM+": RM_PLUS,
-    "PRM": partial(regret_matching, predictive=True),
-    "PRM+": partial(RM_PLUS, predictive=True),
-    "RM restarted": partial(restarting, regret_matching),
-    "PRM+ restarted": partial(restarting, partial(RM_PLUS, predictive=True)),
-    "PGD": gradient_ascent,
-    "OGD": partial(gradient_ascent, optimistic=True),
-    "AMSGrad": amsgrad,
-    "PGD restarted": lambda problem, random, step: restarting(
-        partial(gradient_ascent, step=step), problem, random
-    ),
+    **{name: partial(first_order, step) for name, step in MATCHING.items()},
+    "RM restarted": partial(restarting, partial(first_order, MATCHING["RM"])),
+    "PRM+ restarted": partial(restarting, partial(first_order, MATCHING["PRM+"])),
+    "PGD": partial(first_order, gradient),
+    "OGD": partial(first_order, optimistic),
+    "AMSGrad": partial(first_order, amsgrad),
+    "PGD restarted": partial(restarting, partial(first_order, gradient)),
     "plan annealing": plan_annealing,
 }
 """Methods that go on for ever, by the names of the tables."""
 
-STEPS: Final = ((1e-3,), (1e-2,), (1e-1,), (1.0,))
+STEPS: Final = tuple((rate,) for rate in RATES)
 GRIDS: Final[dict[str, tuple[tuple[float, ...], ...]]] = {
     "PGD": STEPS,
     "OGD": STEPS,
     "PGD restarted": (*STEPS, (1e1,), (1e2,), (1e3,)),
-    "AMSGrad": tuple(product((0.01, 0.1, 1.0), (0.8, 0.9, 0.99), (0.99, 0.999, 0.9999))),
+    "AMSGrad": AMSGRAD,
 }
-"""Settings of arXiv 2602.15252: lengths of steps; of AMSGrad also how both moments decay.
-
-Restarts may have longer steps, too.
-"""
+"""Settings of each method; restarts may have longer steps, too."""
 
 
 # --- exact methods --------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ PACKAGES: Final = {"SCIP": "pyscipopt", "toulbar2": "pytoulbar2", "CP-SAT": "ort
 PLACES: Final = 12  # decimal places of a cost, which is a whole number
 PROVED: Final = 1e-6  # a bound this close to the value meets it
 SHOWN: Final = 10**7  # digits of values, which are rounded down, and of bounds, rounded up
-NEARLY: Final = 0.9  # of the limit is used: it ended the search
+NEARLY: Final = 0.8  # of the limit is used: it ended the search
 
 Ends = tuple[float, float]
 """Value and bound."""

@@ -345,7 +345,7 @@ def test_absent_minded_goes_on(table: Run, last: int, monkeypatch: pytest.Monkey
 
 def test_points_are_projected_by_weights(table: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """The nearest probabilities: what is moved, times the weight, is one number where any are."""
-    projected = runpy.run_path(str(FOLDER / "absent_minded.py"))["projected"]
+    projected = runpy.run_path(str(FOLDER / "steps.py"))["projected"]
     random = np.random.default_rng(0)
     points = random.normal(size=(20, 5, 3))
     points[:5, 3:] = -np.inf  # illegal

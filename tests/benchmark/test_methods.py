@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmark import course
-from methods import EXACT, GRIDS, SEARCHES, problem_of, projected
+from methods import EXACT, GRIDS, SEARCHES, problem_of
 from scipy.optimize import brentq
+from steps import projected
 
 from hogeq.benchmark.catalogue import Entry, hog_game
 from hogeq.trees.decision_problems import RandomTree
