@@ -95,79 +95,20 @@ def _rewards(scenarios: int, seed: int) -> list[tuple[Fraction, Fraction]]:
     return [(Fraction(good, 32), Fraction(good + more, 32)) for good, more in drawn]
 
 
-@hogeq.register_game("am_detection")
-class Detection(hogeq.GameRules):
-    """Look for a hidden line of cells in a grid, and keep none but the cells of it that are found.
+class Grid(hogeq.GameRules):
+    """Look in a grid for hidden cells, and keep none but those that are found.
 
     Who found nothing new knows neither how often it looked nor where.
     """
 
     players = 1
-    height: int = 2
-    width: int = 3
-    length: int = 2
-    rounds: int = 3
-    seed: int = 0
+    height: int
+    width: int
+    rounds: int
 
-    def initial(self) -> Any:
-        return None, (), 0  # the line, cells found, rounds
-
-    def to_move(self, state: Any) -> int:
-        is_over = state[2] == self.rounds or len(state[1]) == self.length
-        return hogeq.CHANCE if state[0] is None else hogeq.END if is_over else 0
-
-    def actions(self, state: Any) -> Sequence[Any]:
-        cells = product(range(self.height), range(self.width))
-        return [cell for cell in cells if cell not in state[1]]
-
-    def chances(self, state: Any) -> Mapping[Any, Any]:
-        lines = _lines(self.height, self.width, self.length, self.seed)
-        return dict.fromkeys(lines, Fraction(1, len(lines)))
-
-    def next(self, state: Any, action: Any) -> Any:
-        line, found, rounds = state
-        if line is None:
-            return action, found, rounds
-        return line, tuple(sorted({*found, action} & {*line})), rounds + 1
-
-    def knows(self, state: Any, player: int) -> Any:
-        return state[1]
-
-    def payoffs(self, state: Any) -> Sequence[float]:
-        worth = _lines(self.height, self.width, self.length, self.seed)
-        return [float(worth[state[0]] * len(state[1]))]
-
-
-@lru_cache(None)
-def _lines(height: int, width: int, length: int, seed: int) -> dict[Any, Fraction]:
-    """Straight lines of cells, and the worth of a cell of each."""
-    cells = [*product(range(height), range(width))]
-    drawn = [
-        tuple((row + down * step, column + (1 - down) * step) for step in range(length))
-        for (row, column), down in product(cells, (1, 0))
-    ]
-    lines = dict.fromkeys(line for line in drawn if line[-1] in cells)
-    worth = np.random.default_rng([2, height, width, length, seed]).integers(1, 9, len(lines))
-    return dict(zip(lines, (Fraction(one, 8) for one in worth.tolist()), strict=True))
-
-
-@hogeq.register_game("det")
-class Enumerated(hogeq.GameRules):
-    """Look in a grid for hidden communities of cells, and keep none but those cells that are found.
-
-    All ways to place the communities apart are as likely. The defaults are the specification by
-    enumeration of the suite's repository, ``detectionstandard.yaml``.
-    """
-
-    players = 1
-    height: int = 2
-    width: int = 3
-    rounds: int = 3
-    communities: str = "star 3 line 1"
-    values: str = "3 1"  # of a cell of each community, from the first in their order on
-
-    def _placed(self) -> Mapping[Any, Any]:
-        return _placements(self.height, self.width, self.communities, self.values)
+    def placements(self) -> Mapping[Any, Mapping[Any, float]]:
+        """List the ways to hide cells, all as likely: the worth of each cell, by its place."""
+        raise NotImplementedError
 
     def initial(self) -> Any:
         return None, (), 0  # the placement, cells found, rounds
@@ -176,7 +117,7 @@ class Enumerated(hogeq.GameRules):
         placement, found, rounds = state
         if placement is None:
             return hogeq.CHANCE
-        is_over = rounds == self.rounds or len(found) == len(self._placed()[placement])
+        is_over = rounds == self.rounds or len(found) == len(self.placements()[placement])
         return hogeq.END if is_over else 0
 
     def actions(self, state: Any) -> Sequence[Any]:
@@ -184,21 +125,69 @@ class Enumerated(hogeq.GameRules):
         return [cell for cell in cells if cell not in state[1]]
 
     def chances(self, state: Any) -> Mapping[Any, Any]:
-        return dict.fromkeys(self._placed(), Fraction(1, len(self._placed())))
+        return dict.fromkeys(self.placements(), Fraction(1, len(self.placements())))
 
     def next(self, state: Any, action: Any) -> Any:
         placement, found, rounds = state
         if placement is None:
             return action, found, rounds
-        is_found = action in self._placed()[placement]
+        is_found = action in self.placements()[placement]
         return placement, tuple(sorted({*found, action} if is_found else found)), rounds + 1
 
     def knows(self, state: Any, player: int) -> Any:
         return state[1]
 
     def payoffs(self, state: Any) -> Sequence[float]:
-        worth = self._placed()[state[0]]
+        worth = self.placements()[state[0]]
         return [sum(worth[cell] for cell in state[1])]
+
+
+@hogeq.register_game("am_detection")
+class Detection(Grid):
+    """Look for a hidden line of cells."""
+
+    height: int = 2
+    width: int = 3
+    length: int = 2
+    rounds: int = 3
+    seed: int = 0
+
+    def placements(self) -> Mapping[Any, Mapping[Any, float]]:
+        return _lines(self.height, self.width, self.length, self.seed)
+
+
+@lru_cache(None)
+def _lines(height: int, width: int, length: int, seed: int) -> dict[Any, dict[Any, float]]:
+    """Straight lines of cells; the cells of one have the same worth."""
+    cells = [*product(range(height), range(width))]
+    drawn = [
+        tuple((row + down * step, column + (1 - down) * step) for step in range(length))
+        for (row, column), down in product(cells, (1, 0))
+    ]
+    lines = dict.fromkeys(line for line in drawn if line[-1] in cells)
+    worth = np.random.default_rng([2, height, width, length, seed]).integers(1, 9, len(lines))
+    return {
+        line: dict.fromkeys(line, each / 8.0)
+        for line, each in zip(lines, worth.tolist(), strict=True)
+    }
+
+
+@hogeq.register_game("det")
+class Enumerated(Grid):
+    """Look for hidden communities of cells.
+
+    All ways to place the communities apart are as likely. The defaults are the specification by
+    enumeration of the suite's repository, ``detectionstandard.yaml``.
+    """
+
+    height: int = 2
+    width: int = 3
+    rounds: int = 3
+    communities: str = "star 3 line 1"
+    values: str = "3 1"  # of a cell of each community, from the first in their order on
+
+    def placements(self) -> Mapping[Any, Mapping[Any, float]]:
+        return _placements(self.height, self.width, self.communities, self.values)
 
 
 PRIORITIES: Final = ("line", "cycle", "star", "clique")  # the last is placed first

@@ -121,30 +121,17 @@ class TurnsBySum:
         return own, opponent, cell
 
 
-def countable(game: HogEngine) -> bool:
-    """Whether memory states can be counted: turns alternate, and every turn scores."""
-    try:
-        turns_by_sum(game)
-    except ValueError:
-        return False
-    return True
-
-
 def turns_by_sum(game: HogEngine) -> TurnsBySum:
     """Make the turns of a game by the sum of the scores, once."""
     rules = game.rules
     turns, extras, _ = memory_sizes(rules)
-    where, only = f"delta distribution: rules {rules.name}", "whose only memory is Feral Hogs'"
-    if rules.memory != "none":
-        raise HogeqError(f"{where} remember {rules.memory}; allowed: rules {only}")
-    if rules.effect != "none":
-        raise HogeqError(f"{where} have {rules.effect}; allowed: rules without, {only}")
-    if turns > 1 or extras > 1 or rules.gives_extra_turns:
-        raise HogeqError(f"{where} give extra turns; allowed: rules without, {only}")
-    if rules.forty_niners:
-        raise HogeqError(f"{where} have 49ers; allowed: rules without, {only}")
-    if rules.piggy_back or game.positions_recur:
-        raise HogeqError(f"{where} have turns that score 0; allowed: rules where every turn scores")
+    is_countable = (rules.memory, rules.effect, turns, extras) == ("none", "none", 1, 1)
+    has_other_turns = rules.gives_extra_turns or rules.forty_niners or rules.piggy_back
+    if not is_countable or has_other_turns or game.positions_recur:
+        raise HogeqError(
+            f"delta distribution: got rules {rules.name}; allowed: rules whose only memory is that "
+            "of Feral Hogs and whose every turn scores, without extra turns, 49ers and effects"
+        )
     return _kept_turns(rules)
 
 
