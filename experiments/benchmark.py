@@ -89,7 +89,8 @@ def main() -> None:
         records = {one.name: recorded(work, one.name) for one in [*generated, *compared]}
         strategies = {one.name: records[one.name]["strategy"] for one in generated}
         certify(folder / "seeds", generated, strategies, work, given.proof)
-        keep_runs(folder, records)
+        runs = {f"{name}.{part}": one[part] for name, one in records.items() for part in PARTS}
+        write_arrays(folder / "seeds" / "runs.npz", **runs)
         tables(given.out, records, given.exact)
     header = ["instance", "states", "rows", "value", "bound", "gap", "proof"]
     publish(given.out, "benchmark_instances", header, instances(folder))
@@ -98,14 +99,6 @@ def main() -> None:
 # --- runs -----------------------------------------------------------------------------------------
 
 PARTS: Final = ("courses", "seconds", "exact", "largest", "marks")
-
-
-def keep_runs(folder: Path, records: Mapping[str, Record]) -> None:
-    """Write all runs to one file."""
-    write_arrays(
-        folder / "seeds" / "runs.npz",
-        **{f"{name}.{part}": one[part] for name, one in records.items() for part in PARTS},
-    )
 
 
 def compare(entries: Sequence[Entry], work: Path, given: Namespace) -> None:
@@ -253,11 +246,7 @@ def anneal(folder: Path, entries: Sequence[Entry], seconds: float) -> None:
                 strategies[entry.name] = strategies[entry.name].astype(np.int16)
                 print(f"{entry.name}: {best * tree.largest_payoff:.7f}, seed {seed}", flush=True)
             seed += 1
-    reader = finish(folder, strategies, proofs, listed)
-    for entry in entries:
-        instance = Instance(dict(entry.make().arrays()))
-        listed[entry.name] = reader.facts(entry.name, instance)
-    finish(folder, strategies, proofs, listed)
+    tell(folder, entries, strategies, proofs, listed)
 
 
 # --- proofs ---------------------------------------------------------------------------------------
@@ -292,11 +281,7 @@ def certify(
                 else:
                     name = entry.name if part == "strategy" else f"{entry.name}.{part}"
                     strategies[name] = array
-    reader = finish(folder, strategies, proofs, listed)
-    for entry in entries:
-        instance = Instance(dict(entry.make().arrays()))
-        listed[entry.name] = reader.facts(entry.name, instance)
-    finish(folder, strategies, proofs, listed)
+    tell(folder, entries, strategies, proofs, listed)
 
 
 def arrays_in(folder: Path, name: str) -> Record:
@@ -346,6 +331,16 @@ def play(entry: Entry, instance: Instance, seconds: float) -> Record:
 def parts(name: str, proof: Proof) -> Record:
     """Name the arrays of a proof."""
     return {f"{name}.{field}": array for field, array in proof._asdict().items()}
+
+
+def tell(
+    folder: Path, entries: Sequence[Entry], strategies: Record, proofs: Record, listed: Record
+) -> None:
+    """Write arrays, and of some instances what the checker computes from them."""
+    reader = finish(folder, strategies, proofs, listed)
+    for entry in entries:
+        listed[entry.name] = reader.facts(entry.name, Instance(dict(entry.make().arrays())))
+    finish(folder, strategies, proofs, listed)
 
 
 def finish(folder: Path, strategies: Record, proofs: Record, instances: Mapping[str, Any]) -> Known:
