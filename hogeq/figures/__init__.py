@@ -1,9 +1,12 @@
 """Figures: plain arrays in, pictures out.
 
+Of any game: `exploitability` of what ``game.solve`` gave, over the iterations, and `policy`, a
+strategy; `convergence` of a run's metrics; `intervals` of many settings; `search_course`. Of Hog
+alone: `matrix`, `mixture`, `counter`, `beliefs`, and `win_rates` of a field.
+
 Every function returns the figure, which a notebook shows. It takes `path`, the PNG to write if
-any, and most take a `title` that stands above. They
-raise a `ValueError` for arrays that do not fit and for numbers that cannot be drawn, and an
-`OSError` if the file cannot be written.
+any, and most take a `title` that stands above. They raise a `ValueError` for arrays that do not fit
+and for numbers that cannot be drawn, and an `OSError` if the file cannot be written.
 
 Examples
 --------

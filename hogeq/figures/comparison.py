@@ -18,7 +18,7 @@ from hogeq.figures.style import (
     number_log_axis,
 )
 from hogeq.search.exploitability import Measurement
-from hogeq.search.results import Units
+from hogeq.search.results import PROVED, Budget, Units
 from hogeq.support.messages import HogeqError, one_line, shown
 
 if TYPE_CHECKING:
@@ -61,9 +61,9 @@ def exploitability(
 
     Notes
     -----
-    The first use of a solution attacks each of its snapshots, of which there are eleven after 100
-    iterations, and an attack takes about as long as ``solution.exploitability``: in Hog, minutes in
-    all. Inside ``with hogeq.show_progress():`` the attacks show how far they are.
+    The first use of a solution measures its ``curve``, after 100 iterations at eleven of them,
+    with the effort ``solution.curve_budget``. Where that leaves an interval, the effort stands
+    below the axes. Inside ``with hogeq.show_progress():`` it shows how far it is.
 
     Examples
     --------
@@ -91,9 +91,11 @@ def exploitability(
         if not curves[name]:
             allowed = "one after an iteration, or more"
             raise HogeqError(f"exploitability: {name} has no measurement; allowed: {allowed}")
+    budgets = {name: getattr(result, "curve_budget", None) for name, result in solved.items()}
+    caption = _effort(budgets, curves)
     first = min(points[0].iteration for points in curves.values())
     last = max(points[-1].iteration for points in curves.values())
-    with chart(path, 2.6, title, None, columns=2) as (figure, axes):
+    with chart(path, 2.6, title, caption, columns=2) as (figure, axes):
         axes.set_xscale("log")
         drawn_values: list[float] = []
         for (style, colour), (name, points) in zip(_LOOKS, curves.items(), strict=False):
@@ -110,6 +112,24 @@ def exploitability(
         number_iterations(axes, first, last)
         number_log_axis(axes.yaxis, np.array(drawn_values), 3.0)
     return figure
+
+
+def _effort(
+    budgets: Mapping[str, Budget | None], curves: Mapping[str, Sequence[Measurement]]
+) -> str | None:
+    """Say by what attacks the curves were measured, a line each if these differ.
+
+    None if they are not known, or if nothing was searched for: both ends of all intervals agree.
+    """
+    efforts = {}
+    for name, budget in budgets.items():
+        has_gap = any(point.upper - point.lower > PROVED for point in curves[name])
+        if budget is not None and has_gap:
+            limit = "" if budget.seconds is None else f", at most {budget.seconds:g} s each"
+            efforts[name] = f"attacks of {budget}{limit}"
+    if len({*efforts.values()}) == 1:
+        return next(iter(efforts.values()))
+    return "\n".join(f"{name}: {effort}" for name, effort in efforts.items()) or None
 
 
 def _require_curve(where: str, result: object) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hogeq.figures.heat_tables import draw_infosets
 from hogeq.figures.style import (
     LABEL_SIZE,
     MAX_NAMES,
@@ -29,7 +30,8 @@ from hogeq.figures.style import (
     shortened,
     wrapped,
 )
-from hogeq.support.messages import HogeqError, percent
+from hogeq.strategies.strategy import Strategy
+from hogeq.support.messages import HogeqError, percent, refusal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,14 +92,27 @@ def policy(
 ) -> "Figure":
     """Draw a policy: the most probable roll of every position, and below it, its probability.
 
+    Of another game than Hog a strategy is drawn as a heat table: a row for each information set, a
+    column for each action, the first 400 rows.
+
     Parameters
     ----------
     array : array_like of float, shape (G, G, K)
-        Probabilities of the rolls; row = own score.
+        Probabilities of the rolls; row = own score. Or a `Strategy` of another game.
     reach : array_like of float, shape (G, G), optional
         Probability of coming to move there; grey where play never comes, since a policy there is
-        mostly what its solver began with.
+        mostly what its solver began with. For Hog alone.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> solved = hogeq.Game("kuhn").solve("cfr_plus", iterations=20)
+    >>> picture = hogeq.figures.policy(solved.strategy, "kuhn.png", "Kuhn poker")
     """
+    if isinstance(array, Strategy) and not array.has_scores:
+        if reach is not None:
+            raise HogeqError(refusal("reach", "an array", "for strategies of Hog alone"))
+        return draw_infosets(array, path, title)
     hint = "a matrix is drawn by figures.matrix"
     table = as_table(array, "policy", "(G, G, K)", hint).astype(np.float64)
     reach_table = check_reach("policy", table, reach)

@@ -239,8 +239,10 @@ def as_table(array: ArrayLike, name: str, shape: str = "(G, G)", hint: str = "")
     `hint` ends the refusal of an array that has one axis more or less: it names what draws that.
     """
     if isinstance(array, Strategy) and not array.has_scores:
-        allowed = "strategies of Hog; figures.exploitability takes any game"
+        allowed = "strategies of Hog; figures.exploitability takes any game, as figures.policy does"
         raise HogeqError(f"{name}: has no scores; allowed: {allowed}")
+    if isinstance(getattr(array, "strategy", None), Strategy):  # a result
+        raise HogeqError(f"{name}: got a {type(array).__name__}; allowed: its .strategy, or arrays")
     table = as_array(array, name, shape)
     num_axes = len(shape.split(","))
     is_square = len(set(table.shape[:2])) <= 1

@@ -16,7 +16,7 @@ from hogeq.model.priced import Problem
 from hogeq.model.protocol import Role
 from hogeq.search.results import PROVED, Budget, Equilibrium, Response
 from hogeq.search.values import Value
-from hogeq.solvers.solving import by_bundle
+from hogeq.solvers.solving import Candidate, by_solvers
 from hogeq.strategies.conversion import policies_of
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
@@ -214,7 +214,8 @@ class PositionGame(RowGame):
                 # Time a pass over recurring positions, which may be slow; other passes are short.
                 full_information.secured(positions, profile, time_for_bounds)
             if not full_information.are_passes_slow(positions, time_for_bounds):
-                profile, iterations = by_bundle(self.engine, deadline.share(0.6))
+                candidates = by_solvers(self.engine, deadline.share(0.6))
+                profile, iterations = self._least_gap(candidates, deadline)
         lower, upper = full_information.secured(positions, profile, deadline)
         first, second = (seated(positions, profile, seat) for seat in (0, 1))
         units = positions.units
@@ -230,6 +231,14 @@ class PositionGame(RowGame):
             seats=positions.seat,
         )
         return self._named(solved)
+
+    def _least_gap(self, candidates: list[Candidate], deadline: Deadline) -> Candidate:
+        """Choose the candidate that leaves the least gap between what both sides secure."""
+        gaps = []
+        for candidate in candidates:
+            lower, upper = full_information.secured(self.positions, candidate.strategy, deadline)
+            gaps.append(upper - lower)
+        return candidates[int(np.argmin(gaps))]
 
     def analyze(self, state: Hashable) -> PositionAnalysis:
         """Value every action of the player to move at a state, who sees everything."""

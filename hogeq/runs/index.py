@@ -310,6 +310,11 @@ class Run:
             for row in self.metrics
         )
 
+    @property
+    def curve_budget(self) -> hogeq.Budget:
+        """Effort of the attack at each point of `curve`."""
+        return self.config.measure.attack
+
     def __repr__(self) -> str:
         """Name the run."""
         return f"Run({self.name}; {self.config.title}, {self.config.solver.name})"

@@ -90,12 +90,12 @@ class RegretMinimiser(Solver[RegretState]):
         both seats have all rows, two tables play each other and take turns. Otherwise all rows are
         updated at once.
     regret_weight : {"counterfactual", "reach", "belief"}
-        With own actions as probability 1 (Zinkevich et al. 2007, eq. 5); by the full reach
-        probability, the exact gradient; or by the second divided by the reach of the row, so that
-        all rows learn at the same pace.
+        "counterfactual" takes own actions as probability 1 (Zinkevich et al. 2007, eq. 5); "reach"
+        weighs by the full reach probability, the exact gradient; "belief" divides that by the
+        reach of the row, so that all rows learn at the same pace.
     average_weight : {"own", "reach"}
-        By the reach of a row against an opponent who plays at random, which under perfect recall is
-        CFR's own reach; or by the full reach of self-play, cheaper.
+        "own" is the reach of a row against an opponent who plays at random, which under perfect
+        recall is CFR's own reach; "reach" the full reach of self-play, cheaper.
     epsilon : float
         Least probability of every action: CFR on the perturbed game.
     """
@@ -320,9 +320,14 @@ class DiscountedCFR(RegretMinimiser):
     alternating: bool = True
 
 
-def self_played(game: Engine, deadline: Deadline = FOREVER) -> Floats:
-    """Average policy (G, G, K) of a hundred iterations of discounted CFR; fewer without time."""
-    minimiser = DiscountedCFR(average_weight="reach", regret_weight="reach", alternating=False)
+REACH_DCFR: Final = DiscountedCFR(average_weight="reach", regret_weight="reach", alternating=False)
+"""Discounted CFR by the full reach, two passes an iteration: what starts are computed by."""
+
+
+def self_played(
+    game: Engine, minimiser: RegretMinimiser = REACH_DCFR, deadline: Deadline = FOREVER
+) -> Floats:
+    """Average policy (G, G, K) of a hundred iterations of a minimiser; fewer without time."""
     state = minimiser.init(game)
     for _ in range(SELF_PLAY):
         state = minimiser.step(game, state)

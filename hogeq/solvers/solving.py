@@ -6,16 +6,18 @@ from functools import cached_property, partial
 from time import perf_counter
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from hogeq.evaluation import tablebase
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine
 from hogeq.search.bounds import SEARCHING, bound_in_time, full_memory_bound, is_half
 from hogeq.search.exploitability import Interval, Measurement
-from hogeq.search.results import Equilibrium, Units
+from hogeq.search.results import Budget, Equilibrium, Units
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.base import Solver
 from hogeq.solvers.bundle import MixtureBundle
-from hogeq.solvers.regret import self_played
+from hogeq.solvers.regret import REACH_DCFR, self_played
 from hogeq.strategies.conversion import strategy_of
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import Deadline
@@ -25,7 +27,10 @@ from hogeq.support.parameters import Count, check, keys, require_known
 from hogeq.support.progress import phase
 
 FIRST_STEP: Final = 6.0  # time for the solver to begin and to make a step, in times of self-play
+SECOND_STEP: Final = 6.0  # time of the second step, in times of the first, which has few counters
 GROWTH: Final = 1.5  # most by which the time of a step grows from one to the next
+CURVE_BUDGET: Final = Budget(starts=2, kicks=0, seconds=5.0, exact_seconds=0.0)
+"""Effort of each measurement of a curve: a search without kicks, and no integer program."""
 
 
 class Snapshot(NamedTuple):
@@ -77,7 +82,7 @@ class Solution:
     iterations: int
     seconds: float
     snapshots: tuple[Snapshot, ...] = field(default=(), repr=False)
-    measure: Callable[[Strategy], Interval] | None = field(default=None, repr=False)
+    measure: Callable[[Strategy, Budget | None], Interval] | None = field(default=None, repr=False)
 
     @cached_property
     def exploitability(self) -> Interval:
@@ -90,30 +95,42 @@ class Solution:
 
     @cached_property
     def curve(self) -> tuple[Measurement, ...]:
-        """Exploitability at each of the `snapshots`, by an attack each, on first use.
+        """Exploitability at each of the `snapshots`, by an attack of `curve_budget` each.
 
-        After 100 iterations there are eleven snapshots, and an attack takes about as long as
-        `exploitability`: in Hog, minutes in all. Inside ``with hogeq.show_progress():`` the
-        attacks show how far they are.
+        It is measured when it is first asked for, after 100 iterations at eleven snapshots. The
+        last may be wider than `exploitability`, whose attack does more. Inside ``with
+        hogeq.show_progress():`` it shows how far it is.
         """
-        *earlier_snapshots, _ = self.snapshots
-        intervals = [self._measured(snapshot.strategy) for snapshot in earlier_snapshots]
-        intervals.append(self.exploitability)  # of the last snapshot
         return tuple(
             Measurement(snapshot.iteration, snapshot.seconds, interval.lower, interval.upper)
-            for snapshot, interval in zip(self.snapshots, intervals, strict=True)
+            for snapshot, interval in zip(self.snapshots, self._intervals, strict=True)
         )
+
+    @property
+    def curve_budget(self) -> Budget:
+        """Effort of the attack at each point of `curve`."""
+        return CURVE_BUDGET
+
+    @cached_property
+    def _intervals(self) -> tuple[Interval, ...]:
+        """Interval of the exploitability of each of the `snapshots`, by `curve_budget`."""
+        intervals = list[Interval]()
+        with phase("measuring", len(self.snapshots), "snapshots") as progress:
+            for snapshot in self.snapshots:
+                intervals.append(self._measured(snapshot.strategy, self.curve_budget))
+                progress.step()
+        return tuple(intervals)
 
     @property
     def units(self) -> Units:
         """Units of its game."""
-        return self.exploitability.response.units
+        return self._intervals[-1].response.units
 
-    def _measured(self, strategy: Strategy) -> Interval:
+    def _measured(self, strategy: Strategy, budget: Budget | None = None) -> Interval:
         """Measure a strategy's exploitability in the game of the solution."""
         if self.measure is None:
             raise HogeqError("solution: has no game; allowed: game.exploitability(solution)")
-        return self.measure(strategy)
+        return self.measure(strategy, budget)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the game behind."""
@@ -191,24 +208,31 @@ def strategies(solver: Solver[Any], game: Engine, state: Any) -> tuple[Strategy,
     return policy, None if mixture is None else strategy_of(game, mixture)
 
 
+class Candidate(NamedTuple):
+    """A strategy that may be an equilibrium."""
+
+    strategy: Strategy
+    iterations: int  # of the solver `mixture_bundle`; 0 for a policy of self-play
+
+
 def by_one_strategy(game: HogEngine, limit: float | Deadline) -> Equilibrium:
     """Search for an equilibrium strategy of Hog, which wins half of its games against all others.
 
-    1. Compute a strategy: the tablebase without hidden memory, else a mixture of `mixture_bundle`.
-    2. Bound the win rate of responses to it. Both players are alike, so the value is 1/2, and the
-       strategy secures 1 less the bound.
+    1. Compute strategies: the tablebase without hidden memory, else those of `by_solvers`.
+    2. Bound the win rate of responses to each, and keep the strategy with the least bound. Both
+       players are alike, so the value is 1/2, and the strategy secures 1 less the bound.
     """
     deadline = Deadline.of(limit)
-    iterations = 0
-    if not game.has_memory:
-        strategy = strategy_of(game, tablebase.solve(game).matrix)
+    if game.has_memory:
+        candidates = by_solvers(game, deadline.share(SEARCHING))
     else:
-        strategy, iterations = by_bundle(game, deadline.share(SEARCHING))
-    spent_before = deadline.spent
-    full_memory = full_memory_bound(game, strategy)
-    bounding_seconds = deadline.spent - spent_before
-    bound = bound_in_time(game, strategy, deadline, full_memory, bounding_seconds)
-    bound = max(bound, 0.5)  # an equilibrium strategy wins 1/2 as a response
+        matrix = tablebase.solve(game).matrix
+        candidates = [Candidate(strategy_of(game, matrix), 0)]
+    # The last is a mixture, if there is one: only its bound may take long.
+    bounds = [_bound_on_responses(game, candidate.strategy, deadline) for candidate in candidates]
+    best = int(np.argmin(bounds))
+    strategy, iterations = candidates[best]
+    bound = max(bounds[best], 0.5)  # an equilibrium strategy wins 1/2 as a response
     return Equilibrium(
         lower=1.0 - bound,
         upper=bound,
@@ -220,29 +244,44 @@ def by_one_strategy(game: HogEngine, limit: float | Deadline) -> Equilibrium:
     )
 
 
-def by_bundle(game: Engine, deadline: Deadline) -> tuple[Strategy, int]:
-    """Compute a mixture by the solver `mixture_bundle` until the time is over.
+def _bound_on_responses(game: HogEngine, strategy: Strategy, deadline: Deadline) -> float:
+    """Upper bound on the win rate of responses to a strategy, as tight as the time allows."""
+    spent_before = deadline.spent
+    full_memory = full_memory_bound(game, strategy)
+    bounding_seconds = deadline.spent - spent_before
+    return bound_in_time(game, strategy, deadline, full_memory, bounding_seconds)
 
-    Returns the mixture and the number of the solver's steps. If there is no time for a step, it
-    returns the average policy of self-play instead, and 0. The solver begins with as much self-play
-    again, and its first step takes longer than that. A step begins only if as much time is left as
-    it should take.
+
+def by_solvers(game: Engine, deadline: Deadline) -> list[Candidate]:
+    """Compute policies by self-play, and a mixture by `mixture_bundle` until the time is over.
+
+    1. A hundred iterations of discounted CFR by reach, with which the bundle begins, too.
+    2. As many of CFR+, in a quarter of the time that is left. Where positions recur it has none.
+    3. Steps of the bundle. A step begins only if as much time is left as it should take. Its first
+       mixtures may be worse than the policies; hence all are returned, the mixture last.
     """
     spent_before = deadline.spent
-    policy = strategy_of(game, self_played(game, deadline))
+    policy = self_played(game, REACH_DCFR, deadline)
     expected_seconds = deadline.spent - spent_before  # of self-play, then of the longest step
+    candidates = [Candidate(strategy_of(game, policy), 0)]
+    if not game.positions_recur and not deadline.is_over:
+        policy = self_played(game, SOLVERS["cfr_plus"](), deadline.share(0.25))
+        candidates.append(Candidate(strategy_of(game, policy), 0))
     if deadline.left < FIRST_STEP * expected_seconds:
-        return policy, 0
+        return candidates
     solver = MixtureBundle()
     state = solver.init(game)
     iterations = 0
-    while deadline.left > GROWTH * expected_seconds:
+    growth = GROWTH
+    while deadline.left > growth * expected_seconds:
         spent_before = deadline.spent
         state = solver.step(game, state)
         step_seconds = deadline.spent - spent_before
         is_first_step = iterations == 0
         expected_seconds = step_seconds if is_first_step else max(step_seconds, expected_seconds)
+        growth = SECOND_STEP if is_first_step else GROWTH
         iterations += 1
-    if iterations == 0:
-        return policy, 0
-    return strategy_of(game, solver.mixture(game, state)), iterations
+    if iterations > 0:
+        mixture = strategy_of(game, solver.mixture(game, state))
+        candidates.append(Candidate(mixture, iterations))
+    return candidates

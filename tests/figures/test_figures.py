@@ -354,7 +354,14 @@ HOLE = np.where(np.arange(MATRIX.size).reshape(MATRIX.shape) == 2 * len(MATRIX) 
             r"\(G, G\); a policy is drawn by figures\.policy, or purify it first$",
         ),
         (lambda path: figures.matrix(KUHN.strategy("uniform"), path), OF_ANOTHER_GAME),
-        (lambda path: figures.policy(KUHN.strategy("uniform"), path), OF_ANOTHER_GAME),
+        (
+            lambda path: figures.policy(KUHN.solve("cfr", 1), path),
+            r"^policy: got a Solution; allowed: its \.strategy, or arrays$",
+        ),
+        (
+            lambda path: figures.policy(KUHN.strategy("uniform"), path, reach=REACH),
+            r"^reach: got 'an array'; allowed: for strategies of Hog alone$",
+        ),
         (lambda path: figures.matrix(MATRIX, path, reach=REACH[:5, :5]), "allowed: the same"),
         (lambda path: figures.matrix(MATRIX + HOLE, path), r"^matrix: cell \(2, 1\) is nan"),
         (lambda path: figures.matrix([["a"]], path), "^matrix: holds <U1 values; allowed: numbers"),

@@ -9,6 +9,10 @@ import numpy as np
 import pytest
 
 import hogeq
+from hogeq.solvers import solving
+from hogeq.solvers.bundle import MixtureBundle
+from hogeq.strategies.strategy import Strategy
+from hogeq.support.deadline import Deadline
 from hogeq.support.pacing import schedule
 
 KUHN = "kuhn(players=2,ranks=3)"
@@ -59,6 +63,69 @@ def test_nothing_is_measured_before_it_is_asked_for() -> None:
         assert name not in solved.__dict__
         with pytest.raises(hogeq.HogeqError, match=r"^solution: has no game; allowed: game"):
             getattr(again, name)
+
+
+def test_each_point_of_a_curve_has_one_small_effort() -> None:
+    game: Any = hogeq.Game(HOG)
+    solved = game.solve("cfr", 5)
+    budgets: list[Any] = []
+
+    def noted(strategy: Any, budget: Any) -> Any:
+        budgets.append(budget)
+        return game.exploitability(strategy, budget)
+
+    object.__setattr__(solved, "measure", noted)
+    assert len(solved.curve) == 4
+    assert solved.units is game.units
+    assert budgets == [solved.curve_budget] * 4  # the exploitability itself was not asked for
+    assert (solved.curve_budget.kicks, solved.curve_budget.exact_seconds) == (0, 0.0)
+    assert solved.curve_budget.seconds is not None
+    assert solved.exploitability.upper <= solved.curve[-1].upper
+    assert budgets[4:] == [None]
+
+
+def test_a_hundred_iterations_are_the_default() -> None:
+    assert hogeq.Game("kuhn").solve("cfr_plus").iterations == 100
+
+
+def test_a_search_for_an_equilibrium_keeps_the_best_strategy_that_it_met(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    game: Any = hogeq.Game({"edition": "su20", "goal": 8, "max_dice": 2})
+    uniform = np.full(game.engine.shape, 1 / 3)
+
+    def poor(*_: object) -> Strategy:
+        return Strategy.unchecked(np.stack([uniform, uniform]), np.full(2, 0.5))
+
+    monkeypatch.setattr(MixtureBundle, "mixture", poor)
+    solved = solving.by_one_strategy(game.engine, 10.0)
+    by_cfr = game.bound(game.solve("cfr_plus", 100).strategy)
+    assert solved.upper <= by_cfr < game.bound(poor())
+    assert game.bound(solved.strategies[0]) == pytest.approx(solved.upper, abs=1e-12)
+    assert solved.effort == {"iterations": 0, "components": [1, 1]}
+
+
+@pytest.mark.parametrize("seconds", [10.0, 20.0, 40.0, 80.0])
+def test_a_step_that_would_end_too_late_is_not_begun(
+    seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    step_times = iter([1.0, 5.5, 6.0, 7.0, *[8.0] * 100])
+
+    def played(game: Any, *_: object) -> Any:
+        now[0] += 0.1
+        return np.full(game.shape, 1 / game.num_actions)
+
+    def step(_solver: object, _game: object, state: Any) -> Any:
+        now[0] += next(step_times)
+        return state
+
+    monkeypatch.setattr(solving, "self_played", played)
+    monkeypatch.setattr(MixtureBundle, "step", step)
+    deadline = Deadline(seconds, lambda: now[0])
+    *_, last = solving.by_solvers(hogeq.Game(HOG).engine, deadline)
+    assert last.iterations > 0
+    assert now[0] <= seconds
 
 
 @pytest.mark.parametrize("iterations", [0, 1.5, math.nan, "3", None])

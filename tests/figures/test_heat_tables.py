@@ -1,0 +1,57 @@
+"""A heat table of a strategy of a game tree."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hogeq
+from hogeq import figures
+from hogeq.figures import heat_tables
+
+
+def texts(axes: Any) -> list[str]:
+    return [label.get_text() for label in axes.get_yticklabels()]
+
+
+def test_every_information_set_has_a_row_and_every_action_a_column(tmp_path: Path) -> None:
+    game = hogeq.Game("kuhn")
+    strategy = game.solve("cfr_plus", 10).strategy
+    figure = figures.policy(strategy, tmp_path / "kuhn.png", "Kuhn poker")
+    first, second = figure.axes[:2]
+    assert [axes.get_title() for axes in (first, second)] == ["player 0", "player 1"]
+    assert texts(first) + texts(second) == game.infosets
+    columns = [label.get_text() for label in first.get_xticklabels()]
+    assert columns == ["check", "bet", "fold", "call"]
+    shown = np.vstack([axes.images[0].get_array().filled(np.nan) for axes in (first, second)])
+    for infoset, row in zip(game.infosets, shown, strict=True):
+        drawn = {name: x for name, x in zip(columns, row, strict=True) if np.isfinite(x)}
+        assert drawn == pytest.approx(strategy[infoset])
+    assert (tmp_path / "kuhn.png").stat().st_size > 1000
+
+
+def test_a_strategy_of_one_seat_shows_its_own_rows_alone() -> None:
+    game = hogeq.Game("kuhn")
+    second = game.equilibrium().strategies[1]
+    (axes,) = figures.policy(second).axes
+    assert axes.get_title() == "player 1"
+    assert texts(axes) == list(second.to_dict())
+
+
+def test_of_many_information_sets_the_first_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heat_tables, "MAX_INFOSETS", 9)
+    monkeypatch.setattr(heat_tables, "PANEL_ROWS", 4)
+    game = hogeq.Game("kuhn")
+    figure = figures.policy(game.attack("uniform").strategy, title="Kuhn poker")
+    assert figure.get_suptitle() == "Kuhn poker\nthe first 9 of 12 information sets"
+    panels = [axes for axes in figure.axes if axes.images]
+    assert [len(texts(axes)) for axes in panels] == [3, 3, 3]
+
+
+def test_a_mixture_is_no_table() -> None:
+    game = hogeq.Game("kuhn")
+    matrix = game.purify("uniform").array
+    drawn = game.strategy(hogeq.Mixture([0.5, 0.5], [matrix, matrix]))
+    with pytest.raises(hogeq.HogeqError, match=r"mixture"):
+        figures.policy(drawn)
