@@ -7,9 +7,12 @@ below serve as annotations: ``starts: Count = 4``.
 
 import dataclasses
 import functools
+import inspect
 import json
+import re
+import textwrap
 from collections.abc import Collection, Iterable, Mapping
-from typing import Annotated, Any, Final, TypeAlias, TypeVar, cast, dataclass_transform
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias, TypeVar, cast, dataclass_transform
 
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
@@ -91,6 +94,10 @@ def parameters(kind: type[Kind]) -> type[Kind]:
             raise ParameterError(_first_problem(parameter_class, error)) from error
 
     cast("Any", parameter_class).__init__ = checked
+    # For `help`: pydantic's annotations would fill lines. `described` says what is allowed.
+    signature = inspect.signature(parameter_class)
+    bare = [one.replace(annotation=one.empty) for one in signature.parameters.values()]
+    cast("Any", parameter_class).__signature__ = inspect.Signature(bare)
     return parameter_class
 
 
@@ -134,6 +141,60 @@ def plain(given: Any) -> dict[str, Any]:
 def keys(kind: type) -> list[str]:
     """Names of parameters."""
     return list(_properties(kind))
+
+
+class Meaning(NamedTuple):
+    """What help says of a parameter."""
+
+    text: str
+    allowed: str
+    default: object
+
+
+# A section of a docstring that lists names, up to the next section; and one or more names in it.
+_SECTION: Final = re.compile(
+    r"^(?:Attributes|Parameters)\n-+\n(.*?)(?=^\w+\n-{3,}$|\Z)", re.MULTILINE | re.DOTALL
+)
+_ENTRY: Final = re.compile(r"^(\w+(?:, \w+)*) : .*\n((?: {4}.*\n?)+)", re.MULTILINE)
+
+
+def meanings(kind: type) -> dict[str, Meaning]:
+    """Meaning, allowed values and default of each parameter of a class, by name.
+
+    The meanings stand in the docstring of the class, or in that of the class that it inherits from.
+    """
+    texts: dict[str, str] = {}
+    for base in reversed(kind.__mro__):
+        section = _SECTION.search(inspect.cleandoc(base.__dict__.get("__doc__") or ""))
+        for names, text in _ENTRY.findall(section[1] if section else ""):
+            texts |= dict.fromkeys(names.split(", "), " ".join(text.split()))
+    return {
+        field.name: Meaning(
+            texts.get(field.name, ""),
+            _describe_schema(_properties(kind)[field.name]),
+            field.default,
+        )
+        for field in dataclasses.fields(cast("Any", kind))
+    }
+
+
+def described(kind: type) -> str:
+    """Docstring of a class of parameters with a section that explains each of them."""
+    lines = []
+    for name, (text, allowed, default) in meanings(kind).items():
+        given = "" if default is dataclasses.MISSING else f", default {default!r}"
+        lines += [f"{name} : {allowed}{given}", *textwrap.wrap(text, 92, **_INDENTED)]
+    docstring = inspect.cleandoc(kind.__doc__ or "")
+    if not lines:
+        return docstring
+    written = "\n".join(["Parameters", "----------", *lines, ""])
+    if _SECTION.search(docstring):
+        return _SECTION.sub(lambda _: f"{written}\n", docstring).rstrip() + "\n"
+    before, heading, examples = docstring.partition("Examples\n--------\n")
+    return f"{before.rstrip()}\n\n{written}\n{heading}{examples}".rstrip() + "\n"
+
+
+_INDENTED: Final[dict[str, Any]] = {"initial_indent": "    ", "subsequent_indent": "    "}
 
 
 @functools.cache

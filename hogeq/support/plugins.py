@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from hogeq.support.files import read_whole
 from hogeq.support.messages import HogeqError, one_line, printable, refusal, shown
+from hogeq.support.parameters import described
 
 Registered = TypeVar("Registered", bound=type[Any])
 Entry = TypeVar("Entry")
@@ -70,6 +71,7 @@ def entering(
                 f"{base.__name__} with all its methods and the decorator parameters"
             )
         enter(registry, what, name, kind)
+        kind.__doc__ = described(kind)
         return kind
 
     return decorate
