@@ -5,11 +5,13 @@ import doctest
 import json
 import math
 import os
+import pydoc
 import re
 import shlex
 import subprocess
 import sys
 import tomllib
+from functools import cached_property
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -29,6 +31,8 @@ from hogeq.rules import EDITIONS
 from hogeq.search.certificate_files import Certificate
 from hogeq.solvers import SOLVERS
 from hogeq.support.messages import at_least, at_most
+from hogeq.support.parameters import meanings
+from tests.defaults import PAGE, meanings_text
 from tests.slow import mostly_slow
 
 PUBLIC: list[str] = vars(hogeq)["__all__"]  # made from the stub
@@ -225,6 +229,43 @@ def test_public_names_are_all_there() -> None:
         assert name in dir(hogeq)
     with pytest.raises(AttributeError, match="nash"):
         getattr(hogeq, "nash")  # noqa: B009 - type checkers know that there is none
+
+
+def test_help_tells_what_is_public_and_how_to_begin() -> None:
+    lines = pydoc.plain(pydoc.render_doc(hogeq)).splitlines()
+    assert len(lines) <= 1500
+    overview = str(hogeq.__doc__)
+    tasks = [overview.index(f"**{task}.**") for task in ("Solve", "Attack", "Plot", "Export")]
+    assert tasks == sorted(tasks)
+    assert {*re.findall(r"`(\w+)`", overview)} >= {*PUBLIC}
+    assert [*dir(hogeq)] == sorted(PUBLIC)  # pydoc alone is told less
+    assert not [line for line in lines if re.match(r" *\|  _[a-z]", line)]
+
+
+def test_every_parameter_has_a_meaning_on_its_page_and_in_help() -> None:
+    assert PAGE.read_text("utf-8").endswith(f"\n\n{meanings_text()}")
+    for kind in (*SOLVERS.values(), *hogeq.PURIFIERS.values()):
+        for name, meaning in meanings(kind).items():
+            assert meaning.text
+            assert f"\n{name} : {meaning.allowed}, default {meaning.default!r}\n" in kind.__doc__
+
+
+@pytest.mark.parametrize("kind", [hogeq.Game, hogeq.Hog, hogeq.TreeGame])
+def test_every_public_method_of_a_game_has_an_example(kind: type) -> None:
+    """Doctest runs those of methods and properties; those of cached properties are run here."""
+    without, failed = list[str](), list[str]()
+    for name in dir(kind):
+        if name.startswith("_"):
+            continue
+        value = getattr(kind, name)
+        is_of_all = kind is hogeq.TreeGame and hasattr(hogeq.Game, name)
+        if ">>> import hogeq" not in (value.__doc__ or "") and not is_of_all:
+            without.append(name)
+        if isinstance(value, cached_property):
+            test = doctest.DocTestParser().get_doctest(str(value.__doc__), {}, name, None, None)
+            doctest.DocTestRunner(optionflags=FLAGS).run(test, out=failed.append)
+    assert not without
+    assert not failed, "".join(failed)
 
 
 def test_asking_for_the_package_alone_is_cheap() -> None:

@@ -1,6 +1,6 @@
 """`Game`, which every game is; it finds the class of the game that it is given."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
@@ -51,7 +51,8 @@ class Game:
 
     ``Game(...)`` finds out what it is given and is of its kind: a `Hog`, or another subclass. All
     have what is listed here. The classes of kinds add what has a meaning in their games alone, and
-    an object has no method that it would refuse.
+    an object has no method that it would refuse. Of Hog see ``help(hogeq.Hog)``, of games that have
+    a tree, as Kuhn's and Leduc poker, ``help(hogeq.TreeGame)``.
 
     Wherever a method takes a strategy, a name will do. Figures are win rates in Hog, where 1/2 is
     even; elsewhere payoffs, where 0 is.
@@ -185,22 +186,74 @@ class Game:
 
     @property
     def name(self) -> str:
-        """Name of the rules or of the tree."""
+        """Name of the rules or of the tree.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> game.name
+        'kuhn'
+        """
         raise NotImplementedError
 
     @property
     def units(self) -> Units:
-        """Units of this game: how figures are written, and the value of an even game."""
+        """Units of this game: how figures are written, and the value of an even game.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> game.units.figure, game.units.even
+        ('payoff', 0.0)
+        """
         raise NotImplementedError
 
     @property
+    def infosets(self) -> list[Hashable]:
+        """Information sets of both players, as ``strategy[infoset]`` asks for them.
+
+        They are names; in Hog the pairs of the own score and the opponent's. Where both players
+        have a name it is that of the player and the name.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> game.infosets[:4]
+        ['0 ', '0 cb', '1 ', '1 cb']
+        >>> game.strategy("uniform")["0 cb"]
+        {'fold': 0.5, 'call': 0.5}
+        >>> hogeq.Game({"edition": "su20", "goal": 2, "max_dice": 1}).infosets
+        [(0, 0), (0, 1), (1, 0), (1, 1)]
+        """
+        return [row.key for row in self._rows.listed()]
+
+    @property
     def graph(self) -> Graph:
-        """The game as arrays, both players live: what any algorithm can stand on."""
+        """The game as arrays, both players live: what any algorithm can stand on.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> game.graph.positions
+        28
+        """
         raise NotImplementedError
 
     @property
     def engine(self) -> Engine:
-        """The game's passes, as solvers and purifiers take them."""
+        """The game's passes, as solvers and purifiers take them.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> game.engine.shape
+        (12, 2)
+        """
         raise NotImplementedError
 
     def strategy(self, given: StrategySpec) -> Strategy:
@@ -218,6 +271,15 @@ class Game:
         ------
         StrategyError
             If there is no such name or file, or its first bad cell.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> game.strategy("uniform")
+        Strategy(uniform; policy; 12 x 2)
+        >>> game.strategy(game.equilibrium()).kind
+        'policy'
         """
         raise NotImplementedError
 
@@ -232,6 +294,15 @@ class Game:
             If a strategy is refused.
         ValueError
             If a game between the two may never end.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> round(game.value("uniform").first, 4)
+        0.125
+        >>> round(game.value("uniform", game.equilibrium()).first, 4)
+        -0.1667
         """
         raise NotImplementedError
 
@@ -239,18 +310,45 @@ class Game:
         """Find the best response to a strategy, and a bound that no response exceeds.
 
         Where the responder forgets, the response is searched for (:mod:`hogeq.search`), and an
-        integer program goes on for ``budget.exact_seconds``.
+        integer program goes on for ``budget.exact_seconds``. ``hogeq.Budget(seconds=3)`` limits
+        the time of both.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> response = game.attack("uniform", hogeq.Budget(seconds=3))
+        >>> round(response.value, 4), response.is_proved
+        (0.4583, True)
+        >>> response.strategy["1 b"]  # with the queen, against a bet
+        {'fold': 0.0, 'call': 1.0}
         """
         raise NotImplementedError
 
     def bound(self, strategy: StrategySpec) -> float:
-        """Upper bound on the value of any response."""
+        """Upper bound on the value of any response.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> round(game.bound("uniform"), 4)
+        0.4583
+        """
         raise NotImplementedError
 
     def exploitability(self, strategy: StrategySpec, budget: Budget | None = None) -> Interval:
         """Interval that contains the exploitability of a strategy: half of its NashConv.
 
         It is what a best response gets beyond an even game: 0 for an equilibrium.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> interval = game.exploitability("uniform")
+        >>> round(interval.lower, 4), round(interval.upper, 4)
+        (0.4583, 0.4583)
         """
         response = self.attack(strategy, budget)
         return Interval(*response.units.beyond(response.value, response.bound), response)
@@ -262,19 +360,49 @@ class Game:
         ------
         ValueError
             If the game is not for the method.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> solved = game.equilibrium(seconds=5)
+        >>> round(solved.lower, 6), round(solved.upper, 6), solved.is_proved
+        (-0.055556, -0.055556, True)
+        >>> first, second = solved.strategies
+        >>> second["2 b"]  # with the king, against a bet
+        {'fold': 0.0, 'call': 1.0}
         """
         raise NotImplementedError
 
-    def solve(self, solver: str, iterations: int, **parameters: Any) -> "Solution":
+    def solve(self, solver: str, iterations: int = 100, **parameters: Any) -> "Solution":
         """Solve by a solver's name and parameters, as a run does.
 
         The result has the strategy, and measures its exploitability and the curve of that if it is
         asked for them.
 
+        Parameters
+        ----------
+        solver : str
+            A name of ``hogeq.SOLVERS``; ``print(hogeq.SOLVERS)`` lists them.
+        iterations : int
+            Iterations; a hundred are seconds in small games and minutes in Hog to 100.
+        **parameters
+            Those of the solver: ``help(hogeq.SOLVERS["cfr_plus"])`` explains them.
+
         Raises
         ------
         ValueError
             If there is no such solver or parameter, or it cannot solve this game.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> solution = game.solve("cfr_plus", iterations=100)
+        >>> solution.exploitability.upper < 0.01
+        True
+        >>> solution.strategy.kind
+        'policy'
         """
         from hogeq.solvers import solving
 
@@ -294,14 +422,32 @@ class Game:
         )
 
     def purify(self, strategy: StrategySpec, method: str = "argmax", **parameters: Any) -> Strategy:
-        """Make a matrix of a policy by a purifier's name and parameters."""
+        """Make a matrix of a policy by a purifier's name and parameters.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> solution = game.solve("cfr_plus", iterations=20)
+        >>> game.purify(solution.strategy)
+        Strategy(matrix; 12 x 2)
+        """
         from hogeq.purification import purify
 
         target = self.strategy(strategy).whole()
         return self.playable(purify(self.engine, target, method, **parameters))
 
     def playable(self, solved: StrategyLike, name: str = "strategy") -> Strategy:
-        """Make a strategy of the result of a solver or purifier."""
+        """Make a strategy of the result of a solver or purifier.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> import numpy as np
+        >>> game.playable(np.full(game.engine.shape, 0.5), "coins")
+        Strategy(policy; 12 x 2)
+        """
         raise NotImplementedError
 
     def diff(
@@ -310,7 +456,17 @@ class Game:
         second: StrategySpec,
         against: StrategySpec | list[StrategySpec] | None = None,
     ) -> "Difference":
-        """Value every information set in which two strategies differ."""
+        """Value every information set in which two strategies differ.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> matrix = game.purify("uniform")
+        >>> change = game.diff(matrix, "uniform").changes[0]
+        >>> change.infoset, change.after, round(change.gain, 4)
+        ('0 ', [('check', 0.5), ('bet', 0.5)], 0.1667)
+        """
         raise NotImplementedError
 
     def kkt_gap(self, strategy: StrategySpec) -> float:
@@ -318,6 +474,15 @@ class Game:
 
         It is 0 where a best response to itself is; that is necessary for an equilibrium among
         policies, and under imperfect recall not sufficient.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> round(game.kkt_gap("uniform"), 4)
+        0.5625
+        >>> game.kkt_gap(game.equilibrium()) < 1e-9
+        True
         """
         gap = kkt_gap(self.engine, self.strategy(strategy).policy)
         return gap * self.engine.payoff_per_win_rate
@@ -335,19 +500,38 @@ class Game:
             How hidden states are weighted: by reach, which is the gradient of the value; without
             the player's own actions, as CFR is defined; or given that the information set is
             reached.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> game.action_values("uniform")[0].round(4).tolist()
+        [-0.4167, -0.1667]
         """
         raise NotImplementedError
 
     @staticmethod
     def require(name: str) -> None:
-        """Refuse a text that names no game other than Hog; nothing is built."""
+        """Refuse a text that names no game other than Hog; nothing is built.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> hogeq.Game.require("kuhn")
+        """
         from hogeq.trees.loading import require_game
 
         require_game(name)
 
     @staticmethod
     def require_strategy(name: str, *, hog: bool) -> None:
-        """Refuse a text that names neither a strategy, of Hog or of other games, nor a file."""
+        """Refuse a text that names neither a strategy, of Hog or of other games, nor a file.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> hogeq.Game.require_strategy("always_roll:6", hog=True)
+        """
         if hog:
             from hogeq.baselines.registry import require_known
 
@@ -368,6 +552,14 @@ class Game:
 
         The certificate says how games other than Hog are loaded: by `name`, by default the game's
         own, with what players `forget`, and `teams`.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> certificate = game.certify("uniform", seconds=1.0)
+        >>> round(certificate.bound, 4)
+        0.4583
         """
         from hogeq.search import certificate
 
@@ -383,6 +575,14 @@ class Game:
         ------
         CertificateError
             If it is about another game, or its steps are none.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> certificate = game.certify("uniform", seconds=1.0)
+        >>> game.check(certificate).bound == certificate.bound
+        True
         """
         raise NotImplementedError
 
@@ -401,6 +601,13 @@ class Game:
         """Optimal play from every position, both players seeing and remembering everything.
 
         Its `value` is the payoff to (in Hog: win probability of) the player who moves first.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> round(game.tablebase().value, 4)
+        0.0
         """
         raise NotImplementedError
 

@@ -109,7 +109,15 @@ class Hog(HogAnalysis):
 
     @property
     def name(self) -> str:
-        """Name of the rules."""
+        """Name of the rules.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game({"edition": "su20", "goal": 10, "max_dice": 2})
+        >>> game.name
+        'su20 with goal=10, max_dice=2'
+        """
         return self.rules.name
 
     @cached_property
@@ -118,22 +126,54 @@ class Hog(HogAnalysis):
 
     @property
     def rules(self) -> Rules:
-        """The rules."""
+        """The rules.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game({"edition": "su20", "goal": 10, "max_dice": 2})
+        >>> game.rules.goal, game.rules.max_dice
+        (10, 2)
+        """
         return self._engine.rules
 
     @property
     def units(self) -> Units:
-        """Units of this game: how figures are written, and the value of an even game."""
+        """Units of this game: how figures are written, and the value of an even game.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game({"edition": "su20", "goal": 10, "max_dice": 2})
+        >>> game.units.figure, game.units.even
+        ('win rate', 0.5)
+        """
         return WIN_RATES
 
     @cached_property
     def graph(self) -> Graph:
-        """The game as arrays, both players live: what any algorithm can stand on."""
+        """The game as arrays, both players live: what any algorithm can stand on.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game({"edition": "su20", "goal": 10, "max_dice": 2})
+        >>> game.graph.positions
+        200
+        """
         return of_hog(self.rules)
 
     @property
     def second(self) -> "Hog":
-        """The game as the second player has it: with the goals exchanged, if there are two."""
+        """The game as the second player has it: with the goals exchanged, if there are two.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game({"edition": "su20", "goal": [8, 10], "max_dice": 2})
+        >>> game.second.rules.goal
+        (10, 8)
+        """
         rules = self.rules.for_second()
         return self if rules is self.rules else Hog(rules, trust=self.trust)
 
@@ -159,6 +199,15 @@ class Hog(HogAnalysis):
         ------
         StrategyError
             If there is no such name or file, or its first bad cell.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game({"edition": "su20", "goal": 10, "max_dice": 2})
+        >>> game.strategy("always_roll:2")
+        Strategy(always_roll:2; matrix; 10 x 10 x 3)
+        >>> game.strategy(lambda score, opponent: 2 if score < 5 else 1).array[4:6, 0].tolist()
+        [2, 1]
         """
         if isinstance(given, str | os.PathLike):
             trust = trust or self.trust
@@ -168,7 +217,16 @@ class Hog(HogAnalysis):
         return self._named(strategy_of(self._engine, given))
 
     def playable(self, solved: StrategyLike, name: str = "strategy") -> Strategy:
-        """Make a strategy of the result of a solver or purifier."""
+        """Make a strategy of the result of a solver or purifier.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game({"edition": "su20", "goal": 10, "max_dice": 2})
+        >>> import numpy as np
+        >>> game.playable(np.ones((10, 10), dtype=int), "ones")
+        Strategy(matrix; 10 x 10 x 3)
+        """
         return self._named(strategy_of(self.engine, solved, name))
 
     def value(self, a: StrategySpec, b: StrategySpec | None = None) -> Value:
@@ -180,6 +238,13 @@ class Hog(HogAnalysis):
             If a strategy is refused.
         ValueError
             If a game between the two may never end.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game({"edition": "su20", "goal": 10, "max_dice": 2})
+        >>> round(game.value("always_roll:2", "always_roll:1").mean, 4)
+        0.7591
         """
         return Value(*self.win_rate(a, a if b is None else b))
 
@@ -200,6 +265,14 @@ class Hog(HogAnalysis):
             If a strategy is refused.
         ValueError
             If a game between the two may never end.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game({"edition": "su20", "goal": 10, "max_dice": 2})
+        >>> rate = game.win_rate("always_roll:2", "always_roll:1")
+        >>> round(rate.win_rate, 4), round(rate.first, 4)
+        (0.7591, 0.7946)
         """
         return values.win_rate(self._engine, self.strategy(a), self.second.strategy(b), start=start)
 
@@ -214,11 +287,20 @@ class Hog(HogAnalysis):
         ----------
         strategy : strategy
         budget : Budget, optional
+            ``hogeq.Budget(seconds=3)`` limits the time.
 
         Raises
         ------
         ValueError
             If the game has too many histories for an integer program.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game({"edition": "su20", "goal": 10, "max_dice": 2})
+        >>> response = game.attack("always_roll:1", hogeq.Budget(starts=2, kicks=0))
+        >>> round(response.win_rate, 4), response.matrix.shape
+        (0.8559, (10, 10))
         """
         target = self.second.strategy(strategy)
         budget = Budget.of(budget)
@@ -235,7 +317,15 @@ class Hog(HogAnalysis):
         budget: Budget | None = None,
         deadline: Deadline | None = None,
     ) -> "SearchResult":
-        """Search for a best response alone, without a bound, within most of the time left."""
+        """Search for a best response alone, without a bound, within most of the time left.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game({"edition": "su20", "goal": 10, "max_dice": 2})
+        >>> round(game.search("always_roll:1", hogeq.Budget(starts=2, kicks=0)).win_rate, 4)
+        0.8559
+        """
         from hogeq.search.attack import attack
 
         share = None if deadline is None else deadline.share(bounds.SEARCHING)
@@ -250,6 +340,13 @@ class Hog(HogAnalysis):
         resolution : int, optional
             Of a mixture: that of the grid of beliefs about the draw. At 1 the responder knows the
             draw, the crudest bound; by default one that takes seconds.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game({"edition": "su20", "goal": 10, "max_dice": 2})
+        >>> round(game.bound("always_roll:1"), 4)
+        0.8567
         """
         target = self.second.strategy(strategy)
         if resolution is not None and target.kind != "mixture":
@@ -270,7 +367,16 @@ class Hog(HogAnalysis):
         return self.rules
 
     def check(self, certificate: "Certificate") -> "Certificate":
-        """Prove a certificate again, of the rules that it names; nothing else in it is believed."""
+        """Prove a certificate again, of the rules that it names; nothing else in it is believed.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game({"edition": "su20", "goal": 10, "max_dice": 2})
+        >>> certificate = game.certify("always_roll:1", seconds=1.0)
+        >>> game.check(certificate).bound == certificate.bound
+        True
+        """
         from hogeq.search.certificate import check_certificate
         from hogeq.search.certificate_files import CertificateError
 
@@ -282,6 +388,14 @@ class Hog(HogAnalysis):
         """Interval that contains the exploitability of a strategy.
 
         It is what a best response wins beyond 1/2: 0 for an equilibrium.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game({"edition": "su20", "goal": 10, "max_dice": 2})
+        >>> interval = game.exploitability("always_roll:1", hogeq.Budget(starts=2, kicks=0))
+        >>> round(interval.lower, 4), round(interval.upper, 4)
+        (0.3559, 0.3567)
         """
         self.rules.require_one_goal()  # with two no game is even
         return super().exploitability(strategy, budget)
@@ -293,12 +407,23 @@ class Hog(HogAnalysis):
         scores is an equilibrium. Elsewhere half of the time is a double oracle's, which an exact
         best response ends; a matrix that is an equilibrium alone is given as one. If it does not
         end, small games are solved as trees; in others the solver ``mixture_bundle`` looks for a
-        mixture, and both ends are what that secures.
+        mixture, and both ends are what that secures, or a policy of self-play that secures more.
+        Compiling code, once on a machine, does not count as time; ``hogeq.warmup`` does it ahead.
 
         Raises
         ------
         ValueError
             If there is a goal for each player, or `method` is not ``auto``.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game({"edition": "su20", "goal": 5, "max_dice": 2})
+        >>> solved = game.equilibrium(seconds=10)
+        >>> solved
+        Equilibrium(0.500000 to 0.500000, proved; double oracle)
+        >>> round(game.value(solved).mean, 4)
+        0.5
         """
         check(NotNegative, seconds=seconds)
         if method != "auto":
@@ -311,7 +436,7 @@ class Hog(HogAnalysis):
         1. Without hidden memory, optimal play by the scores is an equilibrium.
         2. A small game: a double oracle, in half of the time.
         3. If that does not end: the tree of the game, if it is small enough, else the best single
-           mixture that a solver finds.
+           strategy that solvers find.
         """
         from hogeq.solvers import solving
         from hogeq.solvers.symmetric import in_mixtures
@@ -357,6 +482,14 @@ class Hog(HogAnalysis):
         ------
         ValueError
             If the game has too many histories, or a goal for each player.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game({"edition": "su20", "goal": 4, "max_dice": 1})
+        >>> found = game.in_policies(seconds=2.0)
+        >>> round(found.lower, 4), round(found.upper, 4)
+        (0.5, 0.5)
         """
         from hogeq.trees.answers import hog_in_policies
 
@@ -382,6 +515,13 @@ class Hog(HogAnalysis):
         ValueError
             For two goals, for rules under which the total score need not rise, and for games that
             are too large.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game({"edition": "su20", "goal": 6, "max_dice": 2})
+        >>> game.existence(seconds=5.0).exists
+        True
         """
         from hogeq.solvers.existence import decide, pure_existence
 
@@ -403,23 +543,57 @@ class Hog(HogAnalysis):
         """Recall of each player, with two histories where it fails.
 
         A small game by the same rules is walked; the coin makes both players alike.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game({"edition": "su20", "goal": 5, "max_dice": 2})
+        >>> first, second = game.audit()
+        >>> first.findings["perfect recall"].holds
+        False
         """
         return (self.small_audit().audit,) * 2
 
     def small_audit(self, goal: int | None = None, max_dice: int = 2) -> "SmallAudit":
-        """Audit of recall by a game of the same rules of at most this goal and these dice."""
+        """Audit of recall by a game of the same rules of at most this goal and these dice.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game({"edition": "su20", "goal": 10, "max_dice": 2})
+        >>> small = game.small_audit(goal=4, max_dice=1)
+        >>> small.audit.findings["perfect recall"].holds
+        False
+        """
         from hogeq.trees.audit import SmallAudit
 
         return SmallAudit.of(self.rules, goal, max_dice)
 
     def tree_sizes(self) -> "Sizes":
-        """Sizes of the tree of the game; they end where it is too large to be written."""
+        """Sizes of the tree of the game; they end where it is too large to be written.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game({"edition": "su20", "goal": 4, "max_dice": 1})
+        >>> game.tree_sizes()
+        Sizes(nodes=563, choices=70, chances=71, ends=422, infosets=(13, 13), depth=15, exact=True)
+        """
         from hogeq.trees.tree import tree_sizes
 
         return tree_sizes(self.rules)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the tree of the game in Gambit's extensive form."""
+        """Write the tree of the game in Gambit's extensive form.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game({"edition": "su20", "goal": 4, "max_dice": 1})
+        >>> game.write("hog.efg")
+        >>> hogeq.Game("hog.efg")
+        Game(hog.efg: 563 nodes, 26 infosets)
+        """
         from hogeq.trees.tree import hog_efg
 
         write_whole(path, hog_efg(self.rules))

@@ -27,7 +27,15 @@ class RowGame(Game):
 
     @property
     def rows(self) -> Union["FlatTree", "Positions"]:
-        """The tree, or the positions: names of information sets and actions, a hash of the game."""
+        """The tree, or the positions: names of information sets and actions, a hash of the game.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> game.rows.num_rows, game.rows.names[:3]
+        (12, ['0 ', '0 cb', '1 '])
+        """
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -86,6 +94,14 @@ class RowGame(Game):
         """Join a strategy of the first player and one of the second to one for both seats.
 
         `Equilibrium.profile` is this of its two strategies.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> first, second = game.equilibrium().strategies
+        >>> game.joined(first, second)
+        Strategy(policy; 12 x 2)
         """
         rows = self.rows
         first_strategy = self.strategy(first)

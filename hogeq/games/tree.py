@@ -67,7 +67,15 @@ class TreeGame(RowGame):
 
     @property
     def rows(self) -> FlatTree:
-        """The tree: names of information sets and actions, a hash of the game."""
+        """The tree: names of information sets and actions, a hash of the game.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> game.rows is game.tree, game.rows.labels[0]
+        (True, ['check', 'bet'])
+        """
         return self.tree
 
     @cached_property
@@ -124,6 +132,13 @@ class TreeGame(RowGame):
         """NashConv of a policy, twice its exploitability; and what each player gains alone.
 
         A member of a team who alone deviates gains no more than the team.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> round(game.nash_conv("uniform").upper, 4)
+        0.9167
         """
         from hogeq.trees.members import nash_conv
 
@@ -171,6 +186,14 @@ class TreeGame(RowGame):
         ------
         ValueError
             If nobody decides.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> found = game.in_policies(seconds=5.0)
+        >>> round(found.lower, 4), found.is_proved
+        (-0.0556, True)
         """
         from hogeq.trees.policy_values import in_policies
 
@@ -184,6 +207,14 @@ class TreeGame(RowGame):
 
         EDT and CDT are evidential and causal decision theory. The game may have absent-mindedness
         or not. Each player responds to the other's rows of the policy.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> first, second = game.gaps("uniform", seconds=1.0)
+        >>> round(first.ex_ante[0], 4)
+        0.375
         """
         from hogeq.trees.absent_results import gaps_of
 
@@ -199,13 +230,29 @@ class TreeGame(RowGame):
         """Recall of each player, with two histories where it fails.
 
         A team is one player; its audit has those of its members.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> first, second = game.audit()
+        >>> first.findings["perfect recall"].holds
+        True
         """
         from hogeq.trees.recall import audit_of
 
         return audit_of(self.tree, 0), audit_of(self.tree, 1)
 
     def audit_text(self, players: "Sequence[Audit]") -> Text:
-        """Lay out the audits of both sides, as the command prints them."""
+        """Lay out the audits of both sides, as the command prints them.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> len(game.audit_text(game.audit())) > 0
+        True
+        """
         from hogeq.trees.recall_results import recall_text
         from hogeq.trees.teams import side_names
 
@@ -267,6 +314,14 @@ class TreeGame(RowGame):
         ----------
         path : path
             ``.npz`` saves the tree, to be read at the speed of the disk; ``.efg`` is for Gambit.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> game = hogeq.Game("kuhn")
+        >>> game.write("kuhn.efg")
+        >>> hogeq.Game("kuhn.efg")
+        Game(kuhn.efg: 58 nodes, 12 infosets)
         """
         from hogeq.trees.saved import save_tree
         from hogeq.trees.tree import flat_efg

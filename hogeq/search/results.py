@@ -212,6 +212,9 @@ class Response:
 class Equilibrium:
     """Strategies of both sides in mixtures, and bounds on the value of the game.
 
+    `profile` is the strategy of both seats, ``strategies[0]`` and ``strategies[1]`` are those of
+    each alone. The value lies between `lower` and `upper`, which are it if `is_proved`.
+
     Attributes
     ----------
     lower : float
@@ -249,6 +252,8 @@ class Equilibrium:
     (-0.055556, True)
     >>> solved.profile  # one strategy for both seats
     Strategy(policy; 12 x 2)
+    >>> solved.strategies[1]
+    Strategy(policy; 12 x 2; second seat alone)
     """
 
     lower: float

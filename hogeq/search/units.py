@@ -32,6 +32,10 @@ class Units(NamedTuple):
     axis: str  # of pictures: what an exploitability is
     per_rate: float = 1.0  # payoff of a whole win rate: searches count win rates
 
+    def __repr__(self) -> str:
+        """Name what figures measure; the functions that write them would fill lines."""
+        return f"Units({self.figure}, even at {self.even:g})"
+
     @staticmethod
     def of_payoffs(even: float, largest: float, scale: float) -> "Units":
         """Give the units of a game other than Hog, whose figures are payoffs.

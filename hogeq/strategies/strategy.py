@@ -92,7 +92,10 @@ class Sized(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Strategy:
-    """A strategy of a game, checked once when it is made; `conversion.strategy_of` makes it.
+    """A strategy of a game, checked once when it is made; ``game.strategy`` makes it.
+
+    ``strategy[infoset]`` gives the probabilities at an information set, by action.
+    ``game.infosets`` lists the information sets; in Hog they are the own score and the opponent's.
 
     Attributes
     ----------

@@ -18,8 +18,8 @@ KUHN = "kuhn(players=2,ranks=3)"
 PIG = f"pig(goal={4})"
 
 OF_ALL = """
-attack bound certify check equilibrium exploitability graph name require require_strategy strategy
-tablebase trust units value
+attack bound certify check equilibrium exploitability graph infosets name require require_strategy
+strategy tablebase trust units value
 """
 OF_TREES = """
 action_values audit audit_text diff engine gaps in_policies joined kkt_gap met nash_conv playable

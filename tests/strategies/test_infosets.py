@@ -424,3 +424,11 @@ def test_a_notebook_shows_the_first_information_sets(game: Any) -> None:
     assert game.strategy(hogeq.Mixture([1.0], [drawn(game)]))._repr_html_() is None or isinstance(
         game, hogeq.Hog
     )
+
+
+@pytest.mark.parametrize("given", [KUHN, {"edition": "su20", "goal": 3, "max_dice": 2}])
+def test_a_strategy_is_asked_by_the_information_sets_that_its_game_lists(given: Any) -> None:
+    game = hogeq.Game(given)
+    strategy = game.purify(np.full(game.engine.shape, 1.0 / game.engine.num_actions))
+    assert {sum(strategy[infoset].values()) for infoset in game.infosets} == {1.0}
+    assert list(strategy.to_dict()) == game.infosets
