@@ -256,7 +256,8 @@ def by_solvers(game: Engine, deadline: Deadline) -> list[Candidate]:
     """Compute policies by self-play, and a mixture by `mixture_bundle` until the time is over.
 
     1. A hundred iterations of discounted CFR by reach, with which the bundle begins, too.
-    2. As many of CFR+, in a quarter of the time that is left. Where positions recur it has none.
+    2. As many of CFR+, in a quarter of the time that is left, or in all of it if the bundle has no
+       time to begin. Where positions recur there is no CFR+.
     3. Steps of the bundle. A step begins only if as much time is left as it should take. Its first
        mixtures may be worse than the policies; hence all are returned, the mixture last.
     """
@@ -264,10 +265,13 @@ def by_solvers(game: Engine, deadline: Deadline) -> list[Candidate]:
     policy = self_played(game, REACH_DCFR, deadline)
     expected_seconds = deadline.spent - spent_before  # of self-play, then of the longest step
     candidates = [Candidate(strategy_of(game, policy), 0)]
+    share_of_cfr = 0.25
+    has_time_for_bundle = deadline.left * (1.0 - share_of_cfr) >= FIRST_STEP * expected_seconds
     if not game.positions_recur and not deadline.is_over:
-        policy = self_played(game, SOLVERS["cfr_plus"](), deadline.share(0.25))
+        time_for_cfr = deadline.share(share_of_cfr if has_time_for_bundle else 1.0)
+        policy = self_played(game, SOLVERS["cfr_plus"](), time_for_cfr)
         candidates.append(Candidate(strategy_of(game, policy), 0))
-    if deadline.left < FIRST_STEP * expected_seconds:
+    if not has_time_for_bundle:
         return candidates
     solver = MixtureBundle()
     state = solver.init(game)
