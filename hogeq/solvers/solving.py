@@ -17,7 +17,7 @@ from hogeq.search.results import Budget, Equilibrium, Units
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.base import Solver
 from hogeq.solvers.bundle import MixtureBundle
-from hogeq.solvers.regret import REACH_DCFR, self_played
+from hogeq.solvers.regret import REACH_DCFR, CFRPlus, self_played
 from hogeq.strategies.conversion import strategy_of
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import Deadline
@@ -269,7 +269,7 @@ def by_solvers(game: Engine, deadline: Deadline) -> list[Candidate]:
     has_time_for_bundle = deadline.left * (1.0 - share_of_cfr) >= FIRST_STEP * expected_seconds
     if not game.positions_recur and not deadline.is_over:
         time_for_cfr = deadline.share(share_of_cfr if has_time_for_bundle else 1.0)
-        policy = self_played(game, SOLVERS["cfr_plus"](), time_for_cfr)
+        policy = self_played(game, CFRPlus(), time_for_cfr)
         candidates.append(Candidate(strategy_of(game, policy), 0))
     if not has_time_for_bundle:
         return candidates

@@ -24,7 +24,8 @@ def test_every_information_set_has_a_row_and_every_action_a_column(tmp_path: Pat
     assert texts(first) + texts(second) == game.infosets
     columns = [label.get_text() for label in first.get_xticklabels()]
     assert columns == ["check", "bet", "fold", "call"]
-    shown = np.vstack([axes.images[0].get_array().filled(np.nan) for axes in (first, second)])
+    images: list[Any] = [axes.images[0].get_array() for axes in (first, second)]
+    shown = np.vstack([image.filled(np.nan) for image in images])
     for infoset, row in zip(game.infosets, shown, strict=True):
         drawn = {name: x for name, x in zip(columns, row, strict=True) if np.isfinite(x)}
         assert drawn == pytest.approx(strategy[infoset])
