@@ -40,8 +40,14 @@ def meanings_text() -> str:
         lines_by_names: dict[str, list[str]] = {}
         for line, names in names_by_line.items():
             lines_by_names.setdefault(", ".join(names), []).append(line)
-        for names, lines in lines_by_names.items():
+        for solvers, lines in lines_by_names.items():
             text += "\n".join(
-                [f"\n{names}:\n", "| parameter | allowed | meaning |", "|---|---|---|", *lines, ""]
+                [
+                    f"\n{solvers}:\n",
+                    "| parameter | allowed | meaning |",
+                    "|---|---|---|",
+                    *lines,
+                    "",
+                ]
             )
     return text

@@ -247,7 +247,8 @@ def test_every_parameter_has_a_meaning_on_its_page_and_in_help() -> None:
     for kind in (*SOLVERS.values(), *hogeq.PURIFIERS.values()):
         for name, meaning in meanings(kind).items():
             assert meaning.text
-            assert f"\n{name} : {meaning.allowed}, default {meaning.default!r}\n" in kind.__doc__
+            entry = f"\n{name} : {meaning.allowed}, default {meaning.default!r}\n"
+            assert entry in str(kind.__doc__)
 
 
 @pytest.mark.parametrize("kind", [hogeq.Game, hogeq.Hog, hogeq.TreeGame])
