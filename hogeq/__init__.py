@@ -86,26 +86,9 @@ Refusals
     `HogeqError`, all that hogeq refuses, in one line; `StrategyError`.
 """
 
-import sys
-
 import lazy_loader
 
 __version__ = "0.2.0"
 
 # The names, and where each lives, stand once, in __init__.pyi, which type checkers read too.
-__getattr__, _public_names, __all__ = lazy_loader.attach_stub(__name__, __file__)
-
-_IN_HELP = ["Budget", "Equilibrium", "Game", "Response", "Solution", "Strategy"]
-
-
-def __dir__() -> list[str]:
-    """List the public names; for ``help(hogeq)`` only those that everybody needs.
-
-    pydoc prints the whole of each class that `dir` lists, which are 9,000 lines. The docstring
-    above names all.
-    """
-    frame = sys._getframe(1)  # noqa: SLF001 - of the caller of dir
-    while frame is not None and frame.f_globals.get("__name__") == "inspect":
-        frame = frame.f_back
-    is_help = frame is not None and frame.f_globals.get("__name__") == "pydoc"
-    return list(_IN_HELP) if is_help else _public_names()
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
