@@ -30,6 +30,7 @@ from tests.twin.editions import EDITIONS
 FORMAT = "equilibria of hog 1"
 HALF = Fraction(1, 2)
 WHOLE = 2**40  # weights are multiples of one part in so many
+CHANCES = 2**10  # probabilities of counters that are no matrices are multiples of one part
 ROUNDING = 2.0**-53
 TRIES = 2_000  # parts in which a priced leaf is cut, if other roundings choose other prices
 compiled: Any = njit
@@ -324,13 +325,21 @@ class Proof:
                 demand(hog.exact(policy, fixed) <= HALF, "policy: may lose more than 1/2")
         return 0.0
 
-    def matrices(self, what: str) -> Array:
-        """Take matrices as policies, (n, R, K)."""
-        given, hog = self.said[what], self.hog
-        demand(isinstance(given, list) and 0 < len(given) <= 10_000, f"{what}: not a list of some")
-        found = [numbers(one, what, 0, hog.actions) for one in given]
-        demand(all(len(one) == hog.rows for one in found), f"{what}: not of all rows")
-        return np.asarray(self.eye[np.array(found)])
+    def counters(self) -> Array:
+        """Take counters as policies, (n, R, K): matrices, or rows in parts of `CHANCES`."""
+        given, found = self.said["counters"], list[Array]()
+        demand(isinstance(given, list) and 0 < len(given) <= 10_000, "counters: not a list of some")
+        for one in given:
+            demand(isinstance(one, list) and len(one) == self.hog.rows, "counters: not of all rows")
+            if not isinstance(one[0], list):
+                found.append(self.eye[np.array(numbers(one, "counters", 0, self.hog.actions))])
+                continue
+            rows = [numbers(row, "counters", 0, CHANCES + 1) for row in one]
+            for row in rows:
+                is_whole = len(row) == self.hog.actions and sum(row) == CHANCES
+                demand(is_whole, "counters: a row of no probabilities")
+            found.append(np.array(rows) / CHANCES)
+        return np.array(found)
 
     @staticmethod
     def shares(given: Any, count: int) -> Array:
@@ -344,7 +353,7 @@ class Proof:
 
         Of boxes that are proved by prices nothing is known beyond what the file claims.
         """
-        counters, least = self.matrices("counters"), np.inf
+        counters, least = self.counters(), np.inf
         stack, given = [self.every], self.said["boxes"]
         demand(isinstance(given, list), "boxes: not a list")
         for step in given:

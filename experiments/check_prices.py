@@ -20,89 +20,127 @@ compiled: Any = njit
 
 @compiled
 def visited(arrays: Any, starts: Array, first: Array, corners: Array, state: Any, fixed: Array,
-            tolerance: float) -> None:  # fmt: skip
-    """Fill how often each node is met, by the first corners that are best but for a tolerance."""
+            tolerance: float, nodes: Array) -> None:  # fmt: skip
+    """Fill how often each node is met, by the first corners that are best but for a tolerance.
+
+    `nodes` are all from which play can come to one of them; others are not filled.
+    """
     row, edges, chance, after, won = arrays
     _, _, _, corner_worth, met = state
     actions = won.shape[1]
-    met[:] = 0.0
+    for node in nodes:
+        met[node] = 0.0
     for start in starts:
         met[start] += 0.5
-    for node in range(len(row) - 1, -1, -1):
+    for node in nodes[::-1]:
         here: Any = row[node]
+        if met[node] == 0.0:
+            continue
         played: Any = 0
         if here >= 0:
             low, high = first[here], first[here + 1]
             if fixed[here] >= 0:
                 low, high = low + fixed[here], low + fixed[here] + 1
-            played, best = low, corner_worth[node, low - first[here] : high - first[here]].max()
+            played, best = low, -np.inf
+            for corner in range(low, high):
+                best = max(best, corner_worth[node, corner - first[here]])
             while corner_worth[node, played - first[here]] < best - tolerance:
                 played += 1
         for action in range(actions if here >= 0 else 1):
             share = corners[played, action] if here >= 0 else 1.0
+            if share == 0.0:
+                continue
             for at in range(edges[node * actions + action], edges[node * actions + action + 1]):
                 met[after[at]] += met[node] * share * chance[at]
 
 
 @compiled
-def passed(arrays: Any, first: Array, corners: Array, state: Any, fixed: Array, row_of: int,
-           near: Array, lends: bool) -> float:  # fmt: skip
-    """Value all nodes at the prices in force; if it lends, let a row's claims be lent slack.
+def acted(arrays: Any, state: Any, node: int, action: int, near: Array, lends: bool,
+          gain: Array) -> float:  # fmt: skip
+    """Value an action of a node; if it lends, fill what it gains of each claim after it."""
+    _, edges, chance, after, won = arrays
+    _, collected, worth, _, _ = state
+    place, total = node * won.shape[1] + action, won[node, action]
+    gain[:] = 0.0
+    for at in range(edges[place], edges[place + 1]):
+        total += chance[at] * worth[after[at]]
+        if lends and near[after[at]] > 0:
+            for claim in range(len(gain)):
+                gain[claim] += chance[at] * collected[after[at], claim]
+    return total
 
-    Gives the largest number met. `near` is 2 at the row's nodes, 1 at those before it.
+
+@compiled
+def passed(arrays: Any, first: Array, corners: Array, state: Any, fixed: Array, row_of: int,
+           near: Array, lends: bool, nodes: Array) -> float:  # fmt: skip
+    """Value nodes at the prices in force; if it lends, let a row's claims be lent slack.
+
+    Gives the largest number met. `near` is 2 at the row's nodes, 1 at those before it: if it lends,
+    these alone are valued.
     """
-    row, edges, chance, after, won = arrays
+    row, _, _, _, won = arrays
     price, collected, worth, corner_worth, _ = state
-    nodes, actions = won.shape
+    actions, most = won.shape[1], price.shape[1]
     claims = first[row_of + 1] - first[row_of]
-    by_action, gain = np.zeros(actions), np.zeros((actions, claims))
-    most = price.shape[1]
-    value, gained = np.zeros(most), np.zeros((most, claims))
-    largest: Any = 0.0
-    for node in range(nodes):
+    gain, gained = np.zeros((actions, claims)), np.zeros((most, claims))
+    by_action, value, largest = np.zeros(actions), np.zeros(most), 0.0
+    for node in nodes:
         if lends and near[node] != 1:
             continue
         here = row[node]
+        low, high = 0, 0
+        if here >= 0:
+            high = first[here + 1] - first[here]
+            if fixed[here] >= 0:
+                low, high = fixed[here], fixed[here] + 1
         for action in range(actions if here >= 0 else 1):
-            by_action[action], gain[action] = won[node, action], 0.0
-            for at in range(edges[node * actions + action], edges[node * actions + action + 1]):
-                by_action[action] += chance[at] * worth[after[at]]
-                if lends and near[after[at]] > 0:
-                    gain[action] += chance[at] * collected[after[at], :claims]
+            is_played = here < 0
+            for corner in range(low, high):
+                is_played |= corners[first[here] + corner, action] > 0.0
+            if is_played:
+                by_action[action] = acted(arrays, state, node, action, near, lends, gain[action])
         if here < 0:
             worth[node] = by_action[0]
             if lends:
-                collected[node, :claims] = gain[0]
+                for claim in range(claims):
+                    collected[node, claim] = gain[0, claim]
             continue
-        low, high = 0, first[here + 1] - first[here]
-        if fixed[here] >= 0:
-            low, high = fixed[here], fixed[here] + 1
+        best = -np.inf
         for corner in range(low, high):
-            value[corner], gained[corner] = -price[node, corner], 0.0
+            value[corner] = -price[node, corner]
+            for claim in range(claims):
+                gained[corner, claim] = 0.0
             for action in range(actions):
                 share = corners[first[here] + corner, action]
-                value[corner] += share * by_action[action]
-                gained[corner] += share * gain[action]
+                if share > 0.0:
+                    value[corner] += share * by_action[action]
+                    for claim in range(claims):
+                        gained[corner, claim] += share * gain[action, claim]
             corner_worth[node, corner] = value[corner]
-        best = value[low:high].max()
+            best = max(best, value[corner])
         worth[node] = best
-        largest = max(largest, abs(best), np.abs(price[node]).max())
+        largest = max(largest, abs(best))
+        for corner in range(most):
+            largest = max(largest, abs(price[node, corner]))
         if not lends:
             continue
         usual = int(low)
         while value[usual] < best - SAME:
             usual += 1
-        collected[node, :claims] = gained[usual]
+        for claim in range(claims):
+            collected[node, claim] = gained[usual, claim]
         for corner in range(low, high):
-            loan = min(
-                max(0.0, best - value[corner]), max(0.0, (gained[corner] - gained[usual]).max())
-            )
+            loan = 0.0
+            for claim in range(claims):
+                loan = max(loan, gained[corner, claim] - gained[usual, claim])
+            loan = min(loan, max(0.0, best - value[corner]))
             price[node, corner] -= loan
             corner_worth[node, corner] += loan
             for claim in range(claims):
                 here_too = gained[corner, claim] - loan
                 collected[node, claim] = max(collected[node, claim], here_too)
-        largest = max(largest, np.abs(collected[node, :claims]).max())
+        for claim in range(claims):
+            largest = max(largest, abs(collected[node, claim]))
     return largest
 
 
@@ -117,13 +155,13 @@ def priced_worth(
     """
     row = arrays[0]
     nodes, rows = len(row), len(first) - 1
-    most = np.diff(first).max()
+    most, every = np.diff(first).max(), np.arange(nodes)
     price, collected = np.zeros((nodes, most)), np.zeros((nodes, most))
     worth, corner_worth, met = np.zeros(nodes), np.zeros((nodes, most)), np.zeros(nodes)
     state = price, collected, worth, corner_worth, met
-    largest: Any = passed(arrays, first, corners, state, fixed, 0, nears[0], False)
+    largest: Any = passed(arrays, first, corners, state, fixed, 0, nears[0], False, every)
     bound, refunds, count = (worth[starts[0]] + worth[starts[1]]) / 2.0, 0.0, 0
-    visited(arrays, starts, first, corners, state, fixed, 0.0)
+    visited(arrays, starts, first, corners, state, fixed, 0.0, every)
     sums, loss = np.zeros((rows, most)), np.zeros(rows)
     for node in range(nodes):
         if row[node] >= 0 and fixed[row[node]] < 0:
@@ -137,9 +175,9 @@ def priced_worth(
         if loss[claiming] <= NOTHING:
             break
         loss[claiming], near = 0.0, nears[claiming]
-        here = np.flatnonzero(near == 2)
+        before, here = np.flatnonzero(near), np.flatnonzero(near == 2)
         count += 1
-        visited(arrays, starts, first, corners, state, fixed, SAME if count > 1 else 0.0)
+        visited(arrays, starts, first, corners, state, fixed, SAME if count > 1 else 0.0, before)
         corners_here = first[claiming + 1] - first[claiming]
         mean = np.zeros(corners_here)
         for at in here:
@@ -162,14 +200,16 @@ def priced_worth(
             corner_worth[at, :corners_here] -= collected[at, :corners_here]
             worth[at] = corner_worth[at, :corners_here].max()
             largest = max(largest, np.abs(collected[at]).max())
-        largest = max(largest, passed(arrays, first, corners, state, fixed, claiming, near, True))
+        largest = max(
+            largest, passed(arrays, first, corners, state, fixed, claiming, near, True, before)
+        )
         refund = np.zeros(corners_here)
         for start in starts:
             if near[start] > 0:
                 refund += collected[start, :corners_here] / 2.0
         refunds += refund.max()
         if (worth[starts[0]] + worth[starts[1]]) / 2.0 + refunds <= target:
-            again = passed(arrays, first, corners, state, fixed, 0, near, False)
+            again = passed(arrays, first, corners, state, fixed, 0, near, False, every)
             largest = max(largest, again)
             bound = min(bound, (worth[starts[0]] + worth[starts[1]]) / 2.0 + refunds)
     return bound, count, largest, worst

@@ -243,6 +243,8 @@ def test_what_is_no_whole_number_or_list_is_refused(good: dict[str, Said]) -> No
             is_number = type(old) is int and type(new) is int
             if is_number and paths[at][0] == "policy":
                 continue  # another policy, which may be an equilibrium too
+            if is_number and new == old:
+                continue  # the proof itself
             assert not accepts(forged), (paths[at], new)
             tried += 1
     assert tried > 250
@@ -293,6 +295,43 @@ def test_a_box_that_is_not_beaten_is_refused(good: dict[str, Said]) -> None:
             changed = [[row, one, one], [other, one, two], [row, two + 1, one]][at % 3]
             if changed != boxes[at]:
                 assert not accepts({**said, "boxes": [*boxes[:at], changed, *boxes[at + 1 :]]})
+
+
+def test_counters_are_matrices_or_policies(good: dict[str, Said]) -> None:
+    """A policy may stand for the matrix that it is; one whose rows are no distributions may not."""
+    said = good["none"]
+    actions = checker.game_of(NONE).actions
+    policies = [
+        [[checker.CHANCES * int(action == roll) for action in range(actions)] for roll in matrix]
+        for matrix in said["counters"]
+    ]
+    assert accepts({**said, "counters": policies})
+    assert accepts({**said, "counters": [said["counters"][0], *policies[1:]]})
+    whole = [checker.CHANCES, *[0] * (actions - 1)]
+    rows: list[Any] = [
+        [*whole, 0],
+        whole[:-1],
+        [checker.CHANCES - 1, *whole[1:]],
+        [checker.CHANCES + 1, -1, *whole[2:]],
+        [float(checker.CHANCES), *whole[1:]],
+        [True, *whole[1:]],
+        0,
+        [],
+        [whole],
+    ]
+    for counter in range(len(policies)):
+        for row in rows:
+            forged = deepcopy(policies)
+            forged[counter][-1] = row
+            assert not accepts({**said, "counters": forged}), row
+        for forged_counter in (policies[counter][1:], [*policies[counter], whole], []):
+            forged = [*policies[:counter], forged_counter, *policies[counter + 1 :]]
+            assert not accepts({**said, "counters": forged})
+    # Policies that all play alike beat no box.
+    uniform = [[checker.CHANCES // actions] * actions] * len(policies[0])
+    for row in uniform:
+        row[0] += checker.CHANCES - sum(row)
+    assert not accepts({**said, "counters": [uniform] * len(policies)})
 
 
 def test_components_play_as_they_are_drawn(good: dict[str, Said]) -> None:

@@ -33,6 +33,8 @@ class Decisions(NamedTuple):
     start_probability: Floats  # (starts,)
     num_corners: Ints  # (R,), number of corners of each row
     relation_to_row: NDArray[np.int8]  # (R, N), `BEFORE` or `IN_ROW`, else 0
+    related_offsets: Ints  # (R + 1,), where the related nodes of each row begin
+    related_nodes: Ints  # nodes of a relation to each row, in their order, row by row
 
 
 @kernel

@@ -121,16 +121,24 @@ def _solve(dag, fixed, values_all, work):
 
 
 @part
-def _visit(dag, fixed, work, tolerance):
-    """Fill ``work.node_reach``, (N,): reach probabilities of nodes in the relaxation, top-down.
+def _related(dag, row):
+    """Return the nodes of a row and before it, in their order."""
+    return dag.related_nodes[dag.related_offsets[row] : dag.related_offsets[row + 1]]
 
-    Its row (information set) plays the corner ``fixed[row]``, a distribution over actions; if that
-    is -1, at each node the first corner whose value is within `tolerance` of the best.
+
+@part
+def _visit(dag, fixed, work, tolerance, nodes):
+    """Fill ``work.node_reach``, (N,), at some nodes: reach probabilities in the relaxation.
+
+    `nodes`, in their order, are all from which play can come to one of them. A node's row
+    (information set) plays the corner ``fixed[row]``, a distribution over actions; if that is -1,
+    at each node the first corner whose value is within `tolerance` of the best.
     """
-    work.node_reach[:] = 0.0
+    for node in nodes:
+        work.node_reach[node] = 0.0
     for start in range(len(dag.start_node)):
         work.node_reach[dag.start_node[start]] += dag.start_probability[start]
-    for node in range(len(dag.row_of_node)):
+    for node in nodes:
         node_reach = work.node_reach[node]
         if node_reach == 0.0:
             continue
@@ -201,18 +209,18 @@ def _claim(dag, row, work):
     """
     num_corners, sums = dag.num_corners[row], work.corner_sums
     sums[:2] = 0.0
-    for node in range(len(dag.row_of_node)):
+    for node in _related(dag, row):
         if dag.relation_to_row[row, node] == IN_ROW:
             for corner in range(num_corners):
                 sums[0, corner] += work.node_reach[node] * work.edge_values[node, corner]
     row_best = _first_best(sums[0], num_corners, AS_GOOD)
     sums[:2] = 0.0
-    for node in range(len(dag.row_of_node)):
+    for node in _related(dag, row):
         if dag.relation_to_row[row, node] == IN_ROW:
             for corner in range(num_corners):
                 claim = work.edge_values[node, corner] - work.edge_values[node, row_best]
                 sums[int(claim < 0.0), corner] += work.node_reach[node] * abs(claim)
-    for node in range(len(dag.row_of_node)):
+    for node in _related(dag, row):
         if dag.relation_to_row[row, node] == IN_ROW:
             # It stays that of `row_best` but for rounding, since no other corner is left with more.
             node_value = work.edge_values[node, row_best]
@@ -246,7 +254,7 @@ def _lend(dag, row, fixed, work):
     `claim_worths`, `edge_values`, `node_values` and `largest` of `work`; `collected` is scratch.
     """
     num_claims = dag.num_corners[row]  # one for each corner of the row
-    for node in range(len(dag.row_of_node) - 1, -1, -1):
+    for node in _related(dag, row)[::-1]:
         if dag.relation_to_row[row, node] != BEFORE:
             continue
         mover_row = dag.row_of_node[node]
@@ -331,7 +339,7 @@ def _price(dag, target, fixed, work):
             break
         work.row_loss[row] = 0.0  # each row claims once
         if num_claims:
-            _visit(dag, fixed, work, AS_GOOD)
+            _visit(dag, fixed, work, AS_GOOD, _related(dag, row))
         _claim(dag, row, work)
         refunds += _lend(dag, row, fixed, work)
         num_claims += 1
@@ -363,7 +371,7 @@ def differentiate(dag, fixed, work):
     ``fixed[row]``; where that is -1, the best one at each node.
     """
     payoff = _solve(dag, fixed, True, work)
-    _visit(dag, fixed, work, 0.0)
+    _visit(dag, fixed, work, 0.0, range(len(dag.row_of_node)))
     _sum_by_row(dag, work)
     return payoff
 
@@ -402,7 +410,7 @@ def close(dag, target, most_nodes, is_priced, search, work):
         branching_row = PLAIN
         bound = _solve(dag, fixed, False, work)
         if bound > target:
-            _visit(dag, fixed, work, 0.0)
+            _visit(dag, fixed, work, 0.0, range(len(dag.row_of_node)))
             _round_to_response(dag, fixed, work)
             for row in range(len(fixed)):
                 search.response[row] = work.response[row]

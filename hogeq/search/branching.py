@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
-from itertools import pairwise
+from itertools import cycle, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -247,12 +247,14 @@ class Responses:
         exists = np.arange(corner_values.shape[1]) < num_corners[:, None]
         return float(payoff), corner_values[exists]
 
-    def improve(self, response: Ints, deadline: Deadline = FOREVER) -> tuple[Ints, float]:
+    def improve(
+        self, response: Ints, deadline: Deadline = FOREVER, held_row: int | None = None
+    ) -> tuple[Ints, float]:
         """Improve a response (R,) row by row, each time in the row that gains most.
 
         A response has the number of a corner for each row (information set): one of the
         distributions over actions that it may play. Ends when no row alone gains, or when the time
-        is over. Returns the improved response (R,) and its payoff.
+        is over. A `held_row` keeps its corner. Returns the improved response (R,) and its payoff.
         """
         response = response.copy()
         first = self.corners.corner_offsets
@@ -260,6 +262,8 @@ class Responses:
             payoff, corner_values = self.gradient(response)
             best_values = np.maximum.reduceat(corner_values, first[:-1])  # (R,)
             gains = best_values - corner_values[first[:-1] + response]
+            if held_row is not None:
+                gains[held_row] = 0.0
             row = int(gains.argmax())
             if gains[row] <= self.error or deadline.is_over:
                 return response, payoff
@@ -277,6 +281,47 @@ class Responses:
                 break
             improved.append(self.improve(start, deadline))
         return max(improved, key=lambda pair: pair[1])
+
+    def escape(
+        self, response: Ints, target: float, deadline: Deadline = FOREVER
+    ) -> tuple[Ints, float]:
+        """Improve a response (R,) that no row alone improves, by a row and all others after it.
+
+        A row is held at another corner while the others ascend; then all do. Each row and corner
+        takes a turn, again and again, until none is better, until a response gets more than the
+        target, or until the time is over. Returns the best response (R,), and its payoff.
+        """
+        payoff, corner_values = self.gradient(response)
+        first = self.corners.corner_offsets
+        highest = np.maximum.reduceat(corner_values, first[:-1])
+        lowest = np.minimum.reduceat(corner_values, first[:-1])
+        moves = [  # of rows that matter
+            (row, corner)
+            for row in np.flatnonzero(highest > lowest)
+            for corner in range(first[row + 1] - first[row])
+        ]
+        moves_without_gain = 0
+        for row, corner in cycle(moves):
+            if payoff > target or moves_without_gain == len(moves) or deadline.is_over:
+                break
+            moves_without_gain += 1
+            if response[row] == corner:
+                continue
+            changed = response.copy()
+            changed[row] = corner
+            changed, _ = self.improve(changed, deadline, held_row=int(row))
+            changed, changed_payoff = self.improve(changed, deadline)
+            if changed_payoff > payoff + self.error:
+                response, payoff = changed, changed_payoff
+                moves_without_gain = 0
+        return response, payoff
+
+    def search(
+        self, starts: Iterable[Ints], target: float, deadline: Deadline = FOREVER
+    ) -> tuple[Ints, float]:
+        """Ascend from `starts`, each (R,); escape from the best if it gets at most a target."""
+        response, value = self.ascend(starts, deadline)
+        return (response, value) if value > target else self.escape(response, target, deadline)
 
     def respond(
         self,
@@ -331,6 +376,9 @@ class Responses:
             dag = dag._replace(relation_to_row=np.zeros((num_rows, len(dag.row_of_node)), np.int8))
             if not mark_before(dag):
                 raise HogeqError("prices: allowed where no play meets a row twice")
+            rows, nodes = np.nonzero(dag.relation_to_row)
+            offsets = np.searchsorted(rows, np.arange(num_rows + 1))
+            dag = dag._replace(related_offsets=offsets, related_nodes=nodes)
         # The kernel searches depth first. It keeps its place in these arrays, so that it can stop
         # after a few nodes and go on in the next call.
         search = Search(
@@ -383,6 +431,8 @@ class Responses:
             start_probability=np.zeros(num_starts),
             num_corners=num_corners,
             relation_to_row=np.zeros((0, 0), np.int8),
+            related_offsets=np.zeros(0, np.int64),
+            related_nodes=np.zeros(0, np.int64),
         )
         node_of_state = np.zeros(len(self.states.row_of_state), np.int64)  # scratch of the kernel
         # The first call counts the outcomes, whose arrays are empty; the second also fills these,

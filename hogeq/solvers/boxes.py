@@ -9,11 +9,14 @@ import numpy as np
 
 from hogeq.search.branching import ResponseSearch, Status
 from hogeq.search.matrix_games import SUPPORT, contains, matrix_game
+from hogeq.solvers.counter_policies import FEW, LEAST_GAIN, UNIT, CounterMixture, CounterPolicies
 from hogeq.solvers.symmetric import SymmetricGame, dyadic_weights
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 
 MOST_CUTS: Final = 2_000  # of boxes, after which the proof is given up
+MOST_RELAXATIONS: Final = 100_000  # of the proof of a leaf, after which its box is cut
+FEW_RELAXATIONS: Final = 2_000  # of a proof with many matrices, before few policies are tried
 STARTS: Final = 3  # counters of the pool, the latest, from which a search for a response ascends
 NO_GAIN: Final = 1e-9  # a counter is better only if it wins more than this above the pool
 NO_COVARIANCE: Final = 1e-13  # size that rounding alone may give a covariance
@@ -37,8 +40,7 @@ class Box(NamedTuple):
 class Leaf(NamedTuple):
     """A mixture of counters that beats every policy of a box, with proof."""
 
-    weights: Floats  # (n,), dyadic
-    counters: Ints  # (n,), indices of the pool
+    counters: CounterMixture
     search: ResponseSearch
 
 
@@ -51,24 +53,27 @@ class Split(NamedTuple):
 
 
 class Enclosure:
-    """Proof that all policies of a box have at least half of a target as exploitability.
+    """Proof that all policies of a box have at least some exploitability, `proved`.
 
     Either a mixture of counters beats all policies of the box (a leaf), or the box is cut in two,
     at the row that matters most, and both parts are enclosed. Cost: a double oracle in each box.
     """
 
-    def __init__(self, game: SymmetricGame, pool: Ints, target: float, deadline: Deadline) -> None:
+    def __init__(
+        self, game: SymmetricGame, pool: Ints, target: float, proved: float, deadline: Deadline
+    ) -> None:
         """Begin a proof with a pool of counter-matrices; it is given up at the deadline."""
         self.game = game
         self.pool = pool  # (m, R), counters, to which more are added
-        self.target = target
+        self.target = target  # win rate beyond 1/2 of a leaf's counters against known responses
+        self.proved = proved  # and against all responses, less than the target
         self.deadline = deadline
         self.steps = list[Split | Leaf]()
         self.policy: Floats | None = None
         """(R, K), a policy whose exploitability seems to be below the target; None if none is."""
 
     def prove(self, corners: list[Floats], responses: Ints) -> bool:
-        """Prove that no policy of a box has less exploitability than half the target.
+        """Prove that no policy of a box has less exploitability than `proved`.
 
         A box is a set of policies: each row (information set) mixes some distributions over
         actions, its corners. A leaf is a box that one mixture of counters beats. The box has
@@ -88,19 +93,28 @@ class Enclosure:
         return True
 
     def proof(self) -> dict[str, Any]:
-        """Give the proof as plain values: the pool of counters, and the boxes depth first.
+        """Give the proof as plain values: all counters, and the boxes depth first.
 
-        A cut is its row and both corners. A leaf is the weights of a mixture, in units of 2**-40,
-        the indices of its counters, and the tree of a branch and bound that it beats the box.
+        A counter is a matrix (R,), or a policy (R, K) in units of 2**-10. A cut is its row and both
+        corners. A leaf is the weights of a mixture, in units of 2**-40, the numbers of its
+        counters, and the tree of a branch and bound that it beats the box.
         """
+        counters: list[Any] = []
         boxes: list[Any] = []
         for step in self.steps:
             if isinstance(step, Split):
                 boxes.append(list(step))
-            else:
-                tree = step.search.tree.tolist()
-                boxes.append([_numerators(step.weights), step.counters.tolist(), tree])
-        return {"counters": self.pool.tolist(), "boxes": boxes}
+                continue
+            members = []
+            for policy in step.counters.policies:
+                is_pure = bool((policy.max(axis=-1) == 1.0).all())
+                counter = policy.argmax(axis=-1) if is_pure else np.int64(policy / UNIT)
+                if counter.tolist() not in counters:
+                    counters.append(counter.tolist())
+                members.append(counters.index(counter.tolist()))
+            tree = step.search.tree.tolist()
+            boxes.append([_numerators(step.counters.weights), members, tree])
+        return {"counters": counters, "boxes": boxes}
 
     @staticmethod
     def _parts(box: Box, responses: Ints, split: Split) -> list[Box]:
@@ -137,16 +151,18 @@ class Enclosure:
         rates = self._win_rates(box, responses, self.pool)  # (n, m), of responses
         while self.deadline.left:
             value, response_weights, counter_weights = matrix_game(rates)
+            is_open = False
             if value <= 0.5 - self.target:
                 leaf = self._leaf(box, responses, counter_weights)
-                if leaf.search.status != Status.FOUND:
-                    is_proved = leaf.search.status == Status.CLOSED
-                    return leaf if is_proved else None, responses
-                better_response = leaf.search.response[None]
-                responses = np.concatenate([responses, better_response])
-                new_rates = self._win_rates(box, better_response, self.pool)
-                rates = np.concatenate([rates, new_rates])
-                continue
+                if leaf.search.status == Status.CLOSED:
+                    return leaf, responses
+                if leaf.search.status == Status.FOUND:
+                    better_response = leaf.search.response[None]
+                    responses = np.concatenate([responses, better_response])
+                    new_rates = self._win_rates(box, better_response, self.pool)
+                    rates = np.concatenate([rates, new_rates])
+                    continue
+                is_open = True
             support = np.flatnonzero(response_weights > SUPPORT)
             weights = response_weights[support] / response_weights[support].sum()
             components = responses[support]
@@ -162,7 +178,7 @@ class Enclosure:
             to_mixture, rate = against_mixture.ascend(starts, self.deadline)
             counters = np.unique([to_mean, to_mixture], axis=0)
             new_counters = counters[[not contains(self.pool, counter) for counter in counters]]
-            if rate <= 1.0 - value + NO_GAIN or not len(new_counters):
+            if is_open or rate <= 1.0 - value + NO_GAIN or not len(new_counters):
                 used = np.flatnonzero(counter_weights > SUPPORT)
                 counters = np.concatenate([self.pool[used], [to_mean, to_mixture]])
                 counter_weights = np.append(counter_weights[used], [0.5, 0.5])
@@ -179,19 +195,36 @@ class Enclosure:
         return np.stack([problem.values(response) for response in responses])
 
     def _leaf(self, box: Box, responses: Ints, weights: Floats) -> Leaf:
-        """Try to prove that a mixture of counters beats all of a box's policies by half the target.
+        """Try to prove that a mixture of counters beats all of a box's policies by `proved`.
 
         `weights` (m,) are those of the pool's counters. The search in the leaf is for a response of
-        the box that the mixture does not beat; it ascends from `responses` (n, R) first.
+        the box that the mixture does not beat; it ascends from `responses` (n, R) first. If a short
+        proof does not suffice for a mixture of many matrices, one of few policies replaces it.
         """
-        counters = np.flatnonzero(weights > SUPPORT)
-        exact_weights = dyadic_weights(weights[counters])
-        problem = self.game.folded(exact_weights, self.pool[counters], box.corners, self.deadline)
+        used = np.flatnonzero(weights > SUPPORT)
+        weights = dyadic_weights(weights[used])
+        matrices = self.pool[used]
+        mixture = CounterMixture(weights, self.game.policy(matrices))
+        problem = self.game.against(matrices, weights, box.corners)
+        response, rate = problem.search(responses, 0.5 - self.target, self.deadline)
+        if rate > 0.5 - self.target + LEAST_GAIN:
+            return Leaf(mixture, ResponseSearch.succeeded(response, rate))
+        is_large = len(used) > FEW
+        leaf = self._close(box, mixture, FEW_RELAXATIONS if is_large else MOST_RELAXATIONS)
+        if leaf.search.status != Status.OPEN or not is_large:
+            return leaf
+        few = CounterPolicies(self.game, box.corners, responses, self.deadline)
+        few_counters = few.search(weights, matrices)
+        rates = few.win_rates(few_counters.policies, few.responses) @ few_counters.weights
+        is_enough = rates.max() <= 0.5 - 2.0 * self.proved
+        return self._close(box, few_counters if is_enough else mixture, MOST_RELAXATIONS)
+
+    def _close(self, box: Box, mixture: CounterMixture, most_relaxations: int) -> Leaf:
+        """Prove that a mixture of counters beats a box by `proved`, in so many relaxations."""
+        problem = self.game.folded(*mixture, box.corners, self.deadline)
         if problem is None:
-            return Leaf(exact_weights, counters, ResponseSearch.not_begun())
-        target = 0.5 - self.target / 2.0
-        search = problem.respond(responses, target, deadline=self.deadline)
-        return Leaf(exact_weights, counters, search)
+            return Leaf(mixture, ResponseSearch.not_begun())
+        return Leaf(mixture, problem.close(0.5 - self.proved, most_relaxations, self.deadline))
 
     def _cut(
         self, box: Box, responses: Ints, weights: Floats, counters: Ints, counter_weights: Floats
@@ -203,8 +236,8 @@ class Enclosure:
 
         The mixture draws one of the `responses` (n, R) by `weights` (n,). Its win rate differs from
         that of the mean policy by covariances of a row's corner with the corner's gradient: the cut
-        is in the row of the largest, summed over `counters` (m, R) by `counter_weights` (m,), and
-        between its two likeliest corners. None if all covariances are 0.
+        is in the row of the largest, summed over `counters` (m, R) by `counter_weights`, and
+        at the edge of most variance. None if all covariances are 0.
         """
         covariance = np.zeros(self.game.rows)
         for counter, weight in zip(counters, counter_weights, strict=True):
@@ -218,9 +251,14 @@ class Enclosure:
         row = int(covariance.argmax())
         if covariance[row] <= NO_COVARIANCE:
             return None
-        corner_weights = np.bincount(responses[:, row], weights, len(box.corners[row]))
-        first, second = sorted(np.argsort(-corner_weights)[:2].tolist())
-        return Split(row, first, second)
+        row_corners = box.corners[row]
+        corner_weights = np.bincount(responses[:, row], weights, len(row_corners))
+        # The variance of a row's draw is a sum over its edges; the longest edge alone may have no
+        # weight, and that of the largest weights no length.
+        squared_lengths = ((row_corners[:, None] - row_corners) ** 2).sum(axis=-1)
+        variances = corner_weights[:, None] * corner_weights * squared_lengths
+        first, second = np.unravel_index(variances.argmax(), variances.shape)
+        return Split(row, int(first), int(second))
 
 
 def _numerators(weights: Floats) -> list[int]:

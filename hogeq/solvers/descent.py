@@ -33,8 +33,8 @@ def descend(
     radius = 0.5
     models = list[tuple[float, Floats]]()  # of the policy, for the first counters of the pool
     while radius > SMALLEST and lowest_rate > 0.5 + TIE and deadline.left:
-        models += [_linearise(game, policy, counter) for counter in pool[len(models) :]]
-        new_policy = _maximise_least_rate(models, policy, radius)
+        models += [linearise(game, policy, game.policy(counter)) for counter in pool[len(models) :]]
+        new_policy = maximise_least_rate(models, policy, radius)
         rate, pool = _best_counter_rate(game, new_policy, pool, deadline)
         if rate < lowest_rate:
             policy = new_policy
@@ -61,17 +61,17 @@ def _best_counter_rate(
     return search.value, pool
 
 
-def _linearise(game: SymmetricGame, policy: Floats, counter: Ints) -> tuple[float, Floats]:
-    """Win rate of a policy (R, K) against a counter-matrix (R,), and its gradient, (R * K,)."""
+def linearise(game: SymmetricGame, policy: Floats, opponent: Floats) -> tuple[float, Floats]:
+    """Win rate of a policy (R, K) against an opponent's, and its gradient, (R * K,)."""
     # Each row has K + 1 corners: its pure actions, and last its distribution in the policy.
     corners = [np.concatenate([game.eye, row[None]]) for row in policy]
-    problem = game.graph.against(np.ones(1), game.policy(counter[None]), corners)
+    problem = game.graph.against(np.ones(1), opponent[None], corners)
     policy_corners = np.full(game.rows, game.actions)
     rate, gradient = problem.gradient(policy_corners)
     return rate, gradient.reshape(game.rows, -1)[:, :-1].ravel()
 
 
-def _maximise_least_rate(
+def maximise_least_rate(
     models: list[tuple[float, Floats]], policy: Floats, radius: float
 ) -> Floats:
     """Change a policy so that its least modelled win rate is largest in a trust region."""
@@ -87,7 +87,7 @@ def centre(game: SymmetricGame, policy: Floats, pool: Ints, deadline: Deadline) 
     moves leads to an equilibrium.
     """
     for radius in RADII:
-        models = [_linearise(game, policy, counter) for counter in pool]
+        models = [linearise(game, policy, game.policy(counter)) for counter in pool]
         new_policy = _maximise_gains(models, policy, radius, 0.5, SURPLUS)
         rate, pool = _best_counter_rate(game, new_policy, pool, deadline)
         if rate <= 0.5 + TIE:

@@ -42,8 +42,9 @@ SMALLEST: Final = 1e-9  # an exploitability below it counts as 0 until that is p
 DENOMINATORS: Final = (2**8, 2**12, 2**16, 2**20)  # largest, of probabilities that are tried
 GAPS: Final = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.0)
 """Gaps between a proved exploitability and one that is known, as parts of the latter."""
-TARGETS: Final = ((0.5, 0.3), (0.05, 0.5), (0.005, 0.6))
-"""Targets of boxes, as parts of the exploitability known; and of the time left, for each."""
+TARGETS: Final = ((0.5, 0.25, 0.2), (0.25, 0.025, 0.6), (0.05, 0.025, 0.5), (0.005, 0.0025, 0.6))
+"""Targets of boxes, and what their leaves prove, as parts of the exploitability known; and of the
+time left, for each."""
 
 Kind = Literal["matrix", "policy", "none", "open"]
 
@@ -167,7 +168,8 @@ class _Decision:
         matrices = oracle.pool[used]
         if oracle.search.status == Status.CLOSED:  # the mixture is an equilibrium of the game
             self.components = len(weights)
-            problem = self.game.folded(weights, matrices, deadline=self.deadline)
+            policies = self.game.policy(matrices)
+            problem = self.game.folded(weights, policies, deadline=self.deadline)
             if problem is not None:
                 self.memory = problem.value(problem.unfixed) - 0.5
         decided = self.by_matrix(oracle) or self.by_policy(weights, matrices)
@@ -293,18 +295,19 @@ class _Decision:
     def by_boxes(self, matrices: Ints) -> Existence | None:
         """Try to prove that no policy is an equilibrium: boxes of all policies are beaten.
 
-        Each box is beaten by a mixture of counters, by at least half of a target. The targets
-        fall. `matrices` (n, R) of an equilibrium mixture are the first responses. If the proof
-        meets a policy that seems to be less exploitable than the target, a descent starts there;
-        if that lowers the best exploitability, the target is tried again.
+        Each box is beaten by a mixture of counters. The targets fall. `matrices` (n, R) of an
+        equilibrium mixture are the first responses. If the proof meets a policy that seems to be
+        less exploitable than the target, a descent starts there; if that lowers the best
+        exploitability, the target is tried again.
         """
         decided = None
-        for target_share, time_share in TARGETS:
+        for target_share, proved_share, time_share in TARGETS:
             while decided is None and self.loss > SMALLEST:
                 loss_before = self.loss
                 deadline = self.deadline.share(time_share)
-                target = target_share * min(loss_before, 0.1)
-                boxes = Enclosure(self.game, self.pool, target, deadline)
+                loss = min(loss_before, 0.1)
+                target, proved = target_share * loss, proved_share * loss
+                boxes = Enclosure(self.game, self.pool, target, proved, deadline)
                 is_proved = boxes.prove(self.game.graph.pure, matrices)
                 self.pool = boxes.pool
                 if is_proved:

@@ -63,24 +63,24 @@ class SymmetricGame:
     def folded(
         self,
         weights: Floats,
-        matrices: Ints,
+        policies: Floats,
         corners: Sequence[Floats] | None = None,
         deadline: Deadline = FOREVER,
     ) -> Responses | None:
-        """Pose the problem of a response to a mixture of matrices (n, R), folded into chance.
+        """Pose the problem of a response to a mixture of policies (n, R, K), folded into chance.
 
         A relaxed responder with full memory then knows of the draw only what play has shown.
         `corners` (c, K) of each row are the distributions that a response may play there, by
         default its pure actions. None if the time is over before.
         """
-        graph = folded(self.graph, weights, self.policy(matrices), deadline)
+        graph = folded(self.graph, weights, policies, deadline)
         return None if graph is None else graph.without_opponents(corners)
 
     def close(
         self, weights: Floats, matrices: Ints, most_relaxations: int, deadline: Deadline
     ) -> ResponseSearch:
         """Prove that no response to a mixture of matrices (n, R) wins more than 1/2."""
-        problem = self.folded(weights, matrices, deadline=deadline)
+        problem = self.folded(weights, self.policy(matrices), deadline=deadline)
         if problem is None:
             return ResponseSearch.not_begun()
         return problem.close(0.5 + TIE, most_relaxations, deadline)

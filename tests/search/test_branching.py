@@ -229,6 +229,23 @@ def test_a_game_that_ends_at_once_pays() -> None:
     assert problem.close(1.0).bound == pytest.approx(1.0, abs=1e-12)
 
 
+def test_an_escape_changes_two_rows_at_once() -> None:
+    """Both rows must change for a gain; the second does not know what the first chose."""
+    second = [Choice(0, 1, payoffs) for payoffs in ((0.5, 0.2), (0.2, 1.0))]
+    instance = of_tree(tree_of(Choice(0, 0, tuple(second))))
+    problem = ResponseGraph.of(instance).without_opponents()
+    start = np.zeros(2, np.int64)
+    assert problem.improve(start)[1] == 0.5
+    assert problem.improve(np.array([0, 1]), held_row=1)[0].tolist() == [1, 1]
+    assert problem.improve(np.array([1, 0]), held_row=0)[0].tolist() == [1, 1]
+    response, payoff = problem.escape(start, 0.9)
+    assert (response.tolist(), payoff) == ([1, 1], 1.0)
+    assert start.tolist() == [0, 0]
+    assert problem.escape(start, 0.4)[1] == 0.5  # the target is reached already
+    assert problem.escape(start, 0.9, Deadline(0.0))[1] == 0.5
+    assert problem.search([start], 0.9)[1] == 1.0
+
+
 def test_fractions_and_folding_end_with_their_time() -> None:
     game = small(6, 2, "fa18")
     graph = graph_of(game)
