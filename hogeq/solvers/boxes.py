@@ -251,14 +251,20 @@ class Enclosure:
         row = int(covariance.argmax())
         if covariance[row] <= NO_COVARIANCE:
             return None
-        row_corners = box.corners[row]
-        corner_weights = np.bincount(responses[:, row], weights, len(row_corners))
-        # The variance of a row's draw is a sum over its edges; the longest edge alone may have no
-        # weight, and that of the largest weights no length.
-        squared_lengths = ((row_corners[:, None] - row_corners) ** 2).sum(axis=-1)
-        variances = corner_weights[:, None] * corner_weights * squared_lengths
-        first, second = np.unravel_index(variances.argmax(), variances.shape)
-        return Split(row, int(first), int(second))
+        corner_weights = np.bincount(responses[:, row], weights, len(box.corners[row]))
+        return Split(row, *edge_of_most_variance(box.corners[row], corner_weights))
+
+
+def edge_of_most_variance(corners: Floats, weights: Floats) -> tuple[int, int]:
+    """Two corners (n, K) of a row, drawn by `weights` (n,): their edge adds most to the variance.
+
+    The variance of the draw is a sum over all edges: of weight times weight times squared length.
+    So the edge is not one between corners that cuts have made nearly equal.
+    """
+    squared_lengths = ((corners[:, None] - corners) ** 2).sum(axis=-1)
+    variances = weights[:, None] * weights * squared_lengths
+    first, second = np.unravel_index(variances.argmax(), variances.shape)
+    return int(first), int(second)
 
 
 def _numerators(weights: Floats) -> list[int]:
