@@ -251,7 +251,8 @@ class Enclosure:
         row = int(covariance.argmax())
         if covariance[row] <= NO_COVARIANCE:
             return None
-        corner_weights = np.bincount(responses[:, row], weights, len(box.corners[row]))
+        corner_weights = np.zeros(len(box.corners[row]))
+        np.add.at(corner_weights, responses[:, row], weights)
         return Split(row, *edge_of_most_variance(box.corners[row], corner_weights))
 
 
