@@ -119,7 +119,7 @@ TARGETS = (
         "search",
         "attack counter_search moves population bounds",
         "search/population search/gains search/respond search/kicks search/mixture_bounds"
-        " search/exact_response",
+        " search/certificate_theorem",
         each=6,
         without="strategy_that_ignores_memory",
     ),

@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -497,7 +496,7 @@ class Hog(HogAnalysis):
         return self._named(hog_in_policies(self.engine, Deadline(seconds)))
 
     def existence(
-        self, seconds: float = 60.0, clock: Callable[[], float] = perf_counter
+        self, seconds: float = 60.0, clock: Callable[[], float] | None = None
     ) -> "Existence":
         """Decide whether the game has an equilibrium in policies, with proof.
 
@@ -508,7 +507,8 @@ class Hog(HogAnalysis):
         ----------
         seconds : float
         clock : callable
-            Tells the seconds; ``time.process_time`` counts those of the processor.
+            Tells the seconds; ``time.process_time`` counts those of the processor. By default those
+            that pass, in which compiling code, once on a machine, does not count.
 
         Raises
         ------

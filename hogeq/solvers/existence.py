@@ -14,7 +14,6 @@ from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
-from time import perf_counter
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -111,7 +110,10 @@ def pure_existence(policy: Floats) -> Existence:
 
 
 def decide(
-    game: SymmetricGame, denominator: int, seconds: float, clock: Callable[[], float] = perf_counter
+    game: SymmetricGame,
+    denominator: int,
+    seconds: float,
+    clock: Callable[[], float] | None = None,
 ) -> Existence:
     """Decide whether an equilibrium in policies exists, in so many seconds of a clock.
 

@@ -129,6 +129,14 @@ def test_without_time_it_is_open(looks: int) -> None:
     assert response.value - 0.5 <= found.upper <= response.bound - 0.5 + 1e-9
 
 
+def test_time_is_that_of_all_deadlines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In it compiling does not count: a first call decides as much as a second one."""
+    game = hogeq.Game({"edition": "su20", "goal": 6, "max_dice": 2})
+    assert game.existence(seconds=60.0).exists
+    monkeypatch.setattr(Deadline, "usual_clock", staticmethod(count(step=60.0).__next__))
+    assert game.existence(seconds=60.0).exists is None
+
+
 def test_boxes_need_no_proof_of_the_policy(monkeypatch: pytest.MonkeyPatch) -> None:
     """If the policy's exploitability is too hard to prove, the upper end is full memory's."""
     monkeypatch.setattr(existence, "MOST", 0)

@@ -290,7 +290,7 @@ def test_problems_with_seeds(problems: Any) -> None:
     assert one.digest() == from_rules(problems.RandomTree(seed=1)).digest()
     assert one.digest() != from_rules(problems.RandomTree(seed=2)).digest()
     detection = problems.Detection(height=1, width=3, length=2, rounds=1, seed=3)
-    worth = [float(one) for one in problems._lines(1, 3, 2, 3).values()]
+    worth = [max(cells.values()) for cells in problems._lines(1, 3, 2, 3).values()]
     assert hogeq.Game(detection).equilibrium().lower == pytest.approx(sum(worth) / 2)
     # With one test and one scenario, b the probability to act badly: passing it is 1 - 0.7 b.
     simulation = problems.Simulation(scenarios=1, tests=1, cases=1, seed=0)
