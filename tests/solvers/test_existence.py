@@ -139,7 +139,7 @@ def test_chances_of_too_many_dice_are_not_taken_for_fractions(edition: str) -> N
     assert 0.0 < found.upper < 1e-10
     uniform = np.full(game.engine.shape, 1.0 / game.engine.num_actions)
     graph = ResponseGraph.of(game.graph.against(uniform))
-    with pytest.raises(ValueError, match="denominator: got .*; allowed: at most"):
+    with pytest.raises(ValueError, match=r"denominator: got .*; allowed: at most"):
         ExactStates(graph, denominator(game.rules))
 
 
