@@ -331,7 +331,9 @@ class Hog(HogAnalysis):
         return attack(self._engine, self.second.strategy(strategy), budget, deadline=share)
 
     def bound(self, strategy: StrategySpec, resolution: int | None = None) -> float:
-        """Upper bound on the win rate of any response, by full memory.
+        """Upper bound on the win rate of any response, by full memory, but for rounding.
+
+        The `ends` of an `attack`, and certificates, include rounding.
 
         Parameters
         ----------

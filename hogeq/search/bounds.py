@@ -59,9 +59,9 @@ def respond_in_hog(
     response = Response(
         strategy=matrix,
         value=search.win_rate,
-        # Where the response is a best one, both figures are equal, but for rounding.
+        # Where the response is a best one, these figures are equal, but for rounding.
         bound=max(upper, search.win_rate),
-        full_memory=full_memory,
+        full_memory=max(full_memory, search.win_rate),
         is_proved=False,
         method="full memory",
         seconds=deadline.spent,

@@ -4,18 +4,22 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import lcm
+from typing import Final
 
 import numpy as np
 
 from hogeq.search.branching import ResponseGraph, Responses
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
-from hogeq.support.messages import HogeqError
+from hogeq.support.messages import HogeqError, refusal
 
 Policy = list[list[Fraction]]
 """Probabilities of the actions of each row."""
 
 BEST = -1  # in place of a row's action: the best one in each of its states
+MOST_DENOMINATOR: Final = 2**40
+"""Largest common denominator of chances whose numerators follow from doubles: up to there a chance
+times it is off by less than 1/2, by many roundings too; beyond 2**53 each double is whole."""
 
 
 def rational(policy: Floats, largest_denominator: int) -> Policy:
@@ -46,7 +50,12 @@ class ExactStates:
     """
 
     def __init__(self, graph: ResponseGraph, denominator: int) -> None:
-        """Convert chances and payoffs to whole multiples of 1 / `denominator`."""
+        """Convert chances and payoffs to whole multiples of 1 / `denominator`.
+
+        Raises `HogeqError` if they are none, or if the denominator is above `MOST_DENOMINATOR`.
+        """
+        if denominator > MOST_DENOMINATOR:
+            raise HogeqError(refusal("denominator", denominator, f"at most {MOST_DENOMINATOR}"))
         states = graph.states
         self.legal = graph.legal
         self.denominator = denominator

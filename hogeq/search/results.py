@@ -127,14 +127,15 @@ class Response:
         ``seat_bounds``, if those of a proved response agree with ``seats`` in no digit after the
         point; and the course of the search, if there was one.
         """
-        # If the response is proved to be best, figures have only the digits that are proved. Else
-        # bounds are rounded up, and payoffs of the response are to the nearest.
+        # If the response is proved to be best, its figures have only the digits that are proved, of
+        # which the last may be rounded up, beyond the bound by full memory. Else bounds are rounded
+        # up, and payoffs of the response are to the nearest.
         value = self.value
         bound = self.bound + self.margin
         full_memory = self.full_memory + self.margin
         if self.is_proved:
             value, bound = agreed(*self.ends)
-            full_memory = bound if self.full_memory == self.bound else self.full_memory
+            full_memory = bound if self.full_memory == self.bound else max(bound, full_memory)
         seats, seat_bounds = self._written_seats
         data: dict[str, Any] = {"attack": value, "bound": bound}
         if self.is_told:

@@ -20,7 +20,14 @@ import numpy as np
 
 from hogeq.search.branching import Status
 from hogeq.search.double_oracle import rounds
-from hogeq.search.rationals import ExactStates, Policy, exact_kuhn, floats, rational
+from hogeq.search.rationals import (
+    MOST_DENOMINATOR,
+    ExactStates,
+    Policy,
+    exact_kuhn,
+    floats,
+    rational,
+)
 from hogeq.solvers.boxes import Enclosure, Leaf
 from hogeq.solvers.descent import centre, descend
 from hogeq.solvers.symmetric import (
@@ -142,8 +149,9 @@ class _Decision:
 
     @property
     def has_time_for_fractions(self) -> bool:
-        """Whether a pass in fractions should end in time."""
-        return self.deadline.allows(len(self.game.graph.states.outcome_probability))
+        """Whether chances are known in fractions, and a pass in them should end in time."""
+        num_outcomes = len(self.game.graph.states.outcome_probability)
+        return self.denominator <= MOST_DENOMINATOR and self.deadline.allows(num_outcomes)
 
     def run(self) -> Existence:
         """Solve the game in mixtures in a part of the time, and decide by its last equilibrium."""

@@ -11,7 +11,13 @@ import numpy as np
 from hogeq.evaluation import tablebase
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine
-from hogeq.search.bounds import SEARCHING, bound_in_time, full_memory_bound, is_half
+from hogeq.search.bounds import (
+    SEARCHING,
+    bound_in_time,
+    bound_margin,
+    full_memory_bound,
+    is_half,
+)
 from hogeq.search.exploitability import Interval, Measurement
 from hogeq.search.results import Budget, Equilibrium, Units
 from hogeq.solvers import SOLVERS
@@ -233,9 +239,12 @@ def by_one_strategy(game: HogEngine, limit: float | Deadline) -> Equilibrium:
     best = int(np.argmin(bounds))
     strategy, iterations = candidates[best]
     bound = max(bounds[best], 0.5)  # an equilibrium strategy wins 1/2 as a response
+    upper = bound
+    if not game.positions_recur:  # else a margin takes a pass for each component
+        upper = min(bound + bound_margin(game, bound, strategy), 1.0)
     return Equilibrium(
-        lower=1.0 - bound,
-        upper=bound,
+        lower=1.0 - upper,
+        upper=upper,
         strategies=(strategy, strategy),
         is_proved=is_half(game, strategy, bound),
         method="mixture_bundle" if game.has_memory else "tablebase",

@@ -1,6 +1,7 @@
 """Best responses and equilibria by trees, as results for users; of Hog too, where it is small."""
 
 from dataclasses import replace
+from fractions import Fraction
 from functools import lru_cache
 from math import inf
 from typing import Final
@@ -14,6 +15,7 @@ from hogeq.rules.turn import total_rises
 from hogeq.search import bounds
 from hogeq.search.attack import attack
 from hogeq.search.results import WIN_RATES, Budget, Equilibrium, InPolicies, Response
+from hogeq.search.units import above, below
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.conversion import strategy_of
 from hogeq.strategies.strategy import Strategy
@@ -116,6 +118,11 @@ def _rate(payoff: float) -> float:
     return (1.0 + payoff) / 2.0
 
 
+def _rates(lower: float, upper: float) -> tuple[float, float]:
+    """Convert both ends of an interval of payoffs to win rates, rounded outward."""
+    return below((1 + Fraction(lower)) / 2), above((1 + Fraction(upper)) / 2)
+
+
 def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> Response:
     """Search for a response in Hog; improve it and its bound by a program over all histories.
 
@@ -166,11 +173,13 @@ def _in_win_rates(engine: HogEngine, tree: FlatTree, equilibrium: Equilibrium) -
         Strategy.unchecked(_table(tree, engine, strategy.policies, seat), strategy.chances)
         for seat, strategy in enumerate(equilibrium.strategies)
     )
+    lower, upper = _rates(equilibrium.lower, equilibrium.upper)
     return replace(
         equilibrium,
-        lower=_rate(equilibrium.lower),
-        upper=_rate(equilibrium.upper),
+        lower=lower,
+        upper=upper,
         strategies=(first, second),
+        secured=None if equilibrium.secured is None else _rates(*equilibrium.secured),
         units=WIN_RATES,
         seats=None,
     )
@@ -184,10 +193,11 @@ def hog_in_policies(engine: HogEngine, deadline: Deadline) -> InPolicies:
     # Players are alike, so the value of the game is 0: policies secure no more than mixtures.
     in_mixtures = replace(mixtures, upper=min(mixtures.upper, 0.0))
     in_policies = one_side(tree, in_mixtures, 0, deadline)
+    lower, upper = _rates(in_policies.lower, in_policies.upper)
     return replace(
         in_policies,
-        lower=_rate(in_policies.lower),
-        upper=_rate(in_policies.upper),
+        lower=lower,
+        upper=upper,
         strategy=Strategy.unchecked(_table(tree, engine, in_policies.strategy.policies)[0]),
         mixtures=_in_win_rates(engine, tree, mixtures),
     )

@@ -137,6 +137,24 @@ def test_beliefs_that_hardly_move_count() -> None:
     assert most_above <= 0.0
 
 
+def test_a_proved_response_wins_no_more_than_full_memory_is_said_to() -> None:
+    """Its digits are rounded, the bound with knowledge of the draw was not, and had no margin."""
+    seen = 0
+    for seed in range(30):
+        random = np.random.default_rng(seed)
+        game = hogeq.Game({"edition": "sp17", "goal": 3, "max_dice": 1, "sides": 3})
+        actions = game.engine.num_actions
+        tables = np.eye(actions)[random.integers(actions, size=(2, 3, 3))]
+        mixture = hogeq.Mixture(random.dirichlet([1, 1]), tables)
+        found = game.attack(mixture, hogeq.Budget(starts=1, kicks=0))
+        written = found.to_json()
+        assert written["bound_told"] == written["full_memory"] >= written["attack"]
+        if found.is_proved and found.bound < found.full_memory:
+            seen += 1
+            assert written["full_memory"] >= found.full_memory + found.margin
+    assert seen > 5
+
+
 @pytest.mark.parametrize("missed", [-9e-10, 9e-10])
 def test_rows_that_miss_1_leave_room(missed: float) -> None:
     """Such a policy stands for the one whose rows are divided by their sums."""

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import hogeq
+from hogeq.rules.turn import denominator
 from hogeq.search.branching import ResponseGraph, Status
 from hogeq.search.matrix_games import PoolGame
-from hogeq.search.rationals import floats, rational, solve_equations
+from hogeq.search.rationals import ExactStates, floats, rational, solve_equations
 from hogeq.solvers import existence
 from hogeq.solvers.descent import NEAR, centre
 from hogeq.solvers.symmetric import (
@@ -135,6 +136,19 @@ def test_time_is_that_of_all_deadlines(monkeypatch: pytest.MonkeyPatch) -> None:
     assert game.existence(seconds=60.0).exists
     monkeypatch.setattr(Deadline, "usual_clock", staticmethod(count(step=60.0).__next__))
     assert game.existence(seconds=60.0).exists is None
+
+
+@pytest.mark.parametrize("edition", ["su20", "fa13"])
+def test_chances_of_too_many_dice_are_not_taken_for_fractions(edition: str) -> None:
+    """Their common denominator is beyond whole numbers that doubles tell apart, or int64 holds."""
+    game = hogeq.Hog({"edition": edition, "goal": 4, "max_dice": 26})
+    found = game.existence(20.0)
+    assert (found.kind, found.lower) == ("open", 0.0)
+    assert 0.0 < found.upper < 1e-10
+    uniform = np.full(game.engine.shape, 1.0 / game.engine.num_actions)
+    graph = ResponseGraph.of(game.graph.against(uniform))
+    with pytest.raises(ValueError, match=r"denominator: got .*; allowed: at most"):
+        ExactStates(graph, denominator(game.rules))
 
 
 def test_boxes_need_no_proof_of_the_policy(monkeypatch: pytest.MonkeyPatch) -> None:
