@@ -93,7 +93,7 @@ def policy(
     """Draw a policy: the most probable roll of every position, and below it, its probability.
 
     Of another game than Hog a strategy is drawn as a heat table: a row for each information set, a
-    column for each action, the first 400 rows.
+    column for each action, the first 400 rows and 30 columns.
 
     Parameters
     ----------

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from hogeq.evaluation.counterfactual import RegretWeight, graph_action_values
+from hogeq.evaluation.enclosures import Interval
 from hogeq.games.game import has
 from hogeq.games.given import Forget, StrategySpec
 from hogeq.games.rows import RowGame
@@ -192,8 +193,9 @@ class PositionGame(RowGame):
     def equilibrium(self, seconds: float = 60.0, method: str = "auto") -> Equilibrium:
         """Solve the game; what both sides secure against opponents who see everything is proved.
 
-        Where nothing is hidden, optimal play is pure, and proves the value. Elsewhere the solver
-        ``mixture_bundle`` looks for a mixture in half of the time, unless bounds take a quarter.
+        Where nothing is hidden, optimal play is pure, and proves the value. Elsewhere self-play and
+        the solver ``mixture_bundle`` look for strategies in half of the time, unless bounds take a
+        quarter; the one of which both sides secure most is given.
 
         Raises
         ------
@@ -206,17 +208,19 @@ class PositionGame(RowGame):
         deadline = Deadline(seconds)
         positions = self.positions
         if positions.is_open:
-            profile, iterations = full_information.optimal(positions, deadline.share(0.5))
+            optimal = full_information.optimal(positions, deadline.share(0.5))
+            candidates = [Candidate(*optimal)]
         else:
             time_for_bounds = deadline.share(0.25)
-            profile, iterations = self.strategy("uniform"), 0
+            uniform = self.strategy("uniform")
+            candidates = [Candidate(uniform, 0)]
             if positions.graph.recurring.any():
                 # Time a pass over recurring positions, which may be slow; other passes are short.
-                full_information.secured(positions, profile, time_for_bounds)
+                full_information.secured(positions, uniform, time_for_bounds)
             if not full_information.are_passes_slow(positions, time_for_bounds):
                 candidates = by_solvers(self.engine, deadline.share(0.6))
-                profile, iterations = self._least_gap(candidates, deadline)
-        lower, upper = full_information.secured(positions, profile, deadline)
+        best, (lower, upper) = self._most_secured(candidates, deadline)
+        profile, iterations = best
         first, second = (seated(positions, profile, seat) for seat in (0, 1))
         units = positions.units
         solved = Equilibrium(
@@ -232,13 +236,19 @@ class PositionGame(RowGame):
         )
         return self._named(solved)
 
-    def _least_gap(self, candidates: list[Candidate], deadline: Deadline) -> Candidate:
-        """Choose the candidate that leaves the least gap between what both sides secure."""
-        gaps = []
-        for candidate in candidates:
-            lower, upper = full_information.secured(self.positions, candidate.strategy, deadline)
-            gaps.append(upper - lower)
-        return candidates[int(np.argmin(gaps))]
+    def _most_secured(
+        self, candidates: list[Candidate], deadline: Deadline
+    ) -> tuple[Candidate, Interval]:
+        """Choose the candidate that leaves the least gap between what both sides secure.
+
+        Also returns the interval. Bounds of each have an equal share of the time.
+        """
+        intervals = []
+        for number, candidate in enumerate(candidates):
+            limit = deadline.share(1.0 / (len(candidates) - number))
+            intervals.append(full_information.secured(self.positions, candidate.strategy, limit))
+        best = int(np.argmin([upper - lower for lower, upper in intervals]))
+        return candidates[best], intervals[best]
 
     def analyze(self, state: Hashable) -> PositionAnalysis:
         """Value every action of the player to move at a state, who sees everything."""

@@ -179,17 +179,21 @@ def meanings(kind: type) -> dict[str, Meaning]:
 
 
 def described(kind: type) -> str:
-    """Docstring of a class of parameters with a section that explains each of them."""
+    """Docstring of a class of parameters with a section that explains each of them.
+
+    The section replaces the first one that lists names. A class without a docstring has that of the
+    class that it inherits from.
+    """
     lines = []
     for name, (text, allowed, default) in meanings(kind).items():
         given = "" if default is dataclasses.MISSING else f", default {default!r}"
         lines += [f"{name} : {allowed}{given}", *textwrap.wrap(text, 92, **_INDENTED)]
-    docstring = inspect.cleandoc(kind.__doc__ or "")
+    docstring = inspect.getdoc(kind) or ""
     if not lines:
         return docstring
     written = "\n".join(["Parameters", "----------", *lines, ""])
     if _SECTION.search(docstring):
-        return _SECTION.sub(lambda _: f"{written}\n", docstring).rstrip() + "\n"
+        return _SECTION.sub(lambda _: f"{written}\n", docstring, count=1).rstrip() + "\n"
     before, heading, examples = docstring.partition("Examples\n--------\n")
     return f"{before.rstrip()}\n\n{written}\n{heading}{examples}".rstrip() + "\n"
 

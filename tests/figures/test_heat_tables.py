@@ -50,6 +50,40 @@ def test_of_many_information_sets_the_first_are_drawn(monkeypatch: pytest.Monkey
     assert [len(texts(axes)) for axes in panels] == [3, 3, 3]
 
 
+class Wide(hogeq.GameRules):
+    """Player 0 chooses one of 500 numbers, then player 1 says whether it is odd."""
+
+    def initial(self) -> tuple[int, ...]:
+        return ()
+
+    def to_move(self, state: tuple[int, ...]) -> int:
+        return hogeq.END if len(state) == 2 else len(state)
+
+    def actions(self, state: tuple[int, ...]) -> range:
+        return range(2 if state else 500)
+
+    def next(self, state: tuple[int, ...], action: int) -> tuple[int, ...]:
+        return (*state, action)
+
+    def knows(self, state: tuple[int, ...], player: int) -> str:  # noqa: ARG002 - nothing
+        return f"player {player}"
+
+    def payoffs(self, state: tuple[int, ...]) -> list[float]:
+        number, guess = state
+        return [-1.0, 1.0] if number % 2 == guess else [1.0, -1.0]
+
+
+def test_of_many_actions_the_first_are_drawn() -> None:
+    figure = figures.policy(hogeq.Game(Wide()).strategy("uniform"), title="Odd or even")
+    assert figure.get_suptitle() == "Odd or even\nthe first 30 of 500 actions"
+    first, second = (axes for axes in figure.axes if axes.images)
+    assert first.images[0].get_array().shape == (1, 30)
+    drawn = second.images[0].get_array().filled(np.nan)[0]
+    assert drawn[:2].tolist() == [0.5, 0.5]
+    assert np.isnan(drawn[2:]).all()
+    assert figure.get_size_inches()[0] < 24
+
+
 def test_a_mixture_is_no_table() -> None:
     game = hogeq.Game("kuhn")
     matrix = game.purify("uniform").array

@@ -37,6 +37,48 @@ def written(folder: Path, code: str, name: str = "mine.py") -> Path:
     return path
 
 
+def test_help_of_a_registered_solver_explains_its_parameters(tmp_path: Path) -> None:
+    code = """
+import hogeq
+
+class Idle(hogeq.Solver):
+    "Do nothing."
+    init = step = average = stats = lambda *arguments: None
+
+@hogeq.solver("bare")
+@hogeq.parameters
+class Bare(Idle):
+    steps: int = 3
+
+@hogeq.solver("full")
+@hogeq.parameters
+class Full(Idle):
+    '''Do as little.
+
+    Parameters
+    ----------
+    steps : int
+        Steps.
+
+    Attributes
+    ----------
+    name : str
+        A name.
+    '''
+
+    steps: int = 3
+"""
+    load_plugin(written(tmp_path, code), trust=True)
+    assert "bare: Do nothing." in repr(hogeq.SOLVERS)
+    parameter = "steps : whole numbers, default 3\n"
+    heading = "Parameters\n----------\n"
+    assert str(hogeq.SOLVERS["bare"].__doc__) == f"Do nothing.\n\n{heading}{parameter}"
+    assert str(hogeq.SOLVERS["full"].__doc__) == (
+        f"Do as little.\n\n{heading}{parameter}    Steps.\n\n"
+        "Attributes\n----------\nname : str\n    A name.\n"
+    )
+
+
 def test_parts_editions_and_purifiers_are_registered(tmp_path: Path) -> None:
     path = written(
         tmp_path,

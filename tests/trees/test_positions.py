@@ -11,9 +11,11 @@ import pytest
 import hogeq
 from hogeq.evaluation.counterfactual import RegretWeight
 from hogeq.evaluation.enclosures import enclose, start_of
+from hogeq.games import positions as position_games
 from hogeq.graph.graph import NATURE
+from hogeq.solvers.solving import Candidate
 from hogeq.support.aliases import Floats
-from hogeq.trees import building, loading, positions
+from hogeq.trees import building, full_information, loading, positions
 from hogeq.trees.flat import payoff
 from hogeq.trees.positions import of_rules
 from hogeq.trees.rules import from_rules
@@ -136,6 +138,30 @@ def test_a_mixture_is_looked_for_where_something_is_hidden() -> None:
     assert uniform.lower <= known.lower <= known.upper <= uniform.upper
     with pytest.raises(ValueError, match=r"^method: got 'lp'; allowed: auto"):
         by_positions.equilibrium(1.0, "lp")
+
+
+def test_each_candidate_is_bounded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Bounds may take the time that is left: a second time there would be none for them.
+    rules = OwnHog()
+    rules.goal, rules.max_dice = 4, 1
+    game: Any = hogeq.Game(of_rules(rules))
+    candidates = [
+        Candidate(game.strategy("uniform"), 0),
+        Candidate(game.solve("cfr_plus", 20).strategy, 0),
+    ]
+    bounds = []
+
+    def secured(*arguments: Any) -> Any:
+        bounds.append(bound(*arguments))
+        return bounds[-1]
+
+    bound = full_information.secured
+    monkeypatch.setattr(full_information, "secured", secured)
+    monkeypatch.setattr(position_games, "by_solvers", lambda *_: candidates)
+    solved = game.equilibrium(5.0)
+    uniform, better = bounds
+    assert better.upper - better.lower < uniform.upper - uniform.lower
+    assert (solved.lower, solved.upper) == better
 
 
 class Lotteries(hogeq.GameRules):
