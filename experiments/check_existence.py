@@ -118,6 +118,7 @@ class Mixture:
         self.hog, self.weights, self.tables = hog, weights, tables
         self.contents = dict[Any, int]()
         self.known = dict[Any, int]()
+        self.longest = 2  # terms of the longest sum of a worth, and two more
         every = tuple(range(len(weights)))
         self.starts = np.array([self.node(mover, 0, every) for mover in (0, 1)])
         row, won, edges = zip(*self.contents, strict=True)
@@ -128,8 +129,8 @@ class Mixture:
         self.arrays = np.array(row), first, chances, after, np.array(won)
         # A worth is a sum of n outcomes over K corners and K actions, one turn later; the theorem
         # of docs/benchmark.md. Chances are rounded, and so may be the tables' rows.
-        longest = int(np.diff(first).max(initial=0)) + 2
-        roundings = 2 * hog.goal * (2 * longest + 4 * hog.actions + 2 * len(weights) + 16) + 8
+        a_turn = 2 * self.longest + 4 * hog.actions + 2 * len(weights) + 16
+        roundings = 2 * hog.goal * a_turn + 8
         self.error = 1.02 * roundings * ROUNDING + 1e-200  # underflow
 
     def node(self, mover: int, state: int, left: tuple[int, ...]) -> int:
@@ -138,13 +139,16 @@ class Mixture:
         if key not in self.known:
             hog, row = self.hog, self.hog.row[state]
             won, edges = [0.0] * hog.actions, [list[Any]() for _ in range(hog.actions)]
-            for action, share, then in self.moves(mover, row, left):
+            moves = self.moves(mover, row, left)
+            for action, share, then in moves:
                 place = 0 if mover else action
                 goes_on, wins, loses = hog.branches[state * hog.actions + action]
                 won[place] += share * float(loses if mover else wins)
                 for chance, after, again in goes_on:
                     new = self.node(mover if again else 1 - mover, after, then)
                     edges[place].append((share * float(chance), new))
+            # Each move adds what it wins at once to a sum, and then its outcomes.
+            self.longest = max(self.longest, len(moves) + max(map(len, edges)) + 2)
             content = -1 if mover else row, tuple(won), tuple(map(tuple, edges))
             self.known[key] = self.contents.setdefault(content, len(self.contents))
         return self.known[key]
@@ -229,9 +233,8 @@ class Problem:
         stop = float(target) - 1e-9  # a bound below it surely suffices
         if self.nears is None:
             self.nears = self.near()
-        longest = int(np.diff(self.mixture.arrays[1]).max(initial=0)) + 2
         actions, most = self.mixture.hog.actions, int(np.diff(self.first).max())
-        turn = 4 * longest * actions + 2 * most + 2 * len(self.mixture.weights) + 30
+        turn = 4 * self.mixture.longest * actions + 2 * most + 2 * len(self.mixture.weights) + 30
         a_pass = 4.08 * (2 * self.mixture.hog.goal + 1) * turn * ROUNDING
         parts = [fixed.copy()]
         for _ in range(TRIES):

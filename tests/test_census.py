@@ -1,5 +1,6 @@
 """The census that is shipped: a proof lies beside each game that is decided, and is accepted."""
 
+import re
 from pathlib import Path
 
 import check_existence
@@ -8,6 +9,7 @@ from census import FORMAT, read
 
 FOLDER = Path(__file__).parents[1] / "results" / "existence"
 PROOFS = FOLDER / "proofs"
+PAGE = Path(__file__).parents[1] / "docs" / "existence.md"
 LINES = read(FOLDER / "census.jsonl")
 
 
@@ -26,6 +28,16 @@ def test_a_line_says_what_its_proof_says() -> None:
         assert (proof["kind"], proof["lower"]) == (line["kind"], line["lower"])
         assert line["lower"] <= line["upper"]
         assert line["exists"] is (line["kind"] != "none")
+
+
+def test_the_page_counts_the_games_that_are_open() -> None:
+    text = PAGE.read_text("utf-8")
+    told = [int(count) for count in re.findall(r"- (\d+) games are not decided", text)]
+    (of_twins,) = re.findall(r"games are not decided; (\d+) of them are of fa18 and sp19", text)
+    is_open = [line for line in LINES.values() if line["kind"] == "open"]
+    assert told == [sum(line["sides"] == sides for line in is_open) for sides in (6, 2)]
+    coins = [line["edition"] for line in is_open if line["sides"] == 2]
+    assert int(of_twins) == coins.count("fa18") + coins.count("sp19")
 
 
 def test_some_proofs_are_checked(capsys: pytest.CaptureFixture[str]) -> None:

@@ -88,6 +88,13 @@ def random_tree(
     return [row, *(one for _ in parts for one in random_tree(draw, corners[:row], leaves))]
 
 
+def random_policies(draw: np.random.Generator, shape: tuple[int, ...]) -> Any:
+    """Draw policies whose probabilities are multiples of one part in `CHANCES`."""
+    parts = (draw.dirichlet(np.full(shape[-1], 0.5), shape[:-1]) * checker.CHANCES).astype(int)
+    parts[..., 0] += checker.CHANCES - parts.sum(axis=-1)
+    return parts / checker.CHANCES
+
+
 def random_none(draw: np.random.Generator, hog: Any, rules: Said, near: list[int]) -> Said:
     """Claim that a game has no equilibrium, of random numbers about some matrix or near it."""
     size, actions = hog.rows, hog.actions
@@ -102,6 +109,14 @@ def random_none(draw: np.random.Generator, hog: Any, rules: Said, near: list[int
         shares[0] += checker.WHOLE - shares.sum()
         return shares.tolist()
 
+    counters: list[Any] = matrices(3)
+    if draw.random() < 0.5:  # policies near these
+        others = random_policies(draw, (3, size, actions))
+        share = draw.choice([0.0, 2.0**-6, 0.5])
+        mixed = (1.0 - share) * np.eye(actions)[counters] + share * others
+        parts = np.floor(checker.CHANCES * mixed).astype(int)
+        parts[..., 0] += checker.CHANCES - parts.sum(axis=-1)
+        counters = parts.tolist()
     corners = [actions] * size
     cut = [[int(draw.integers(size)), 0, 1]] if draw.random() < 0.3 else []
     leaves = [
@@ -113,7 +128,7 @@ def random_none(draw: np.random.Generator, hog: Any, rules: Said, near: list[int
         "rules": dict(rules),
         "kind": "none",
         "lower": float(draw.choice([1e-300, 1e-12, 1e-3])),
-        "counters": matrices(3),
+        "counters": counters,
         "boxes": [*cut, *leaves],
     }
 
@@ -142,9 +157,11 @@ def test_no_response_wins_more_than_prices_say(good: dict[str, Said]) -> None:
     """The bound of the checker is no less than the best of all responses, found one by one."""
     hog, draw = checker.game_of(NONE), np.random.default_rng(7)
     lowered = 0
-    for _ in range(100):
+    for number in range(100):
         count, some = int(draw.integers(1, 4)), draw.choice(hog.rows, 5, replace=False)
         tables = np.eye(hog.actions)[draw.integers(0, hog.actions, (count, hog.rows))]
+        if number % 2:
+            tables = random_policies(draw, tables.shape)
         mixture = checker.Mixture(hog, draw.dirichlet(np.ones(count)), tables)
         problem = checker.Problem(mixture, [np.eye(hog.actions)] * hog.rows)
         fixed = draw.integers(0, hog.actions, hog.rows)
@@ -334,6 +351,17 @@ def test_counters_are_matrices_or_policies(good: dict[str, Said]) -> None:
     assert not accepts({**said, "counters": [uniform] * len(policies)})
 
 
+def test_the_error_counts_all_that_a_mixture_of_policies_adds_up() -> None:
+    """Of each policy, what each action wins at once is a term; in a game to 1 they are all."""
+    hog = checker.made("su20", 1, 6, 6)
+    tables = random_policies(np.random.default_rng(8), (60, hog.rows, hog.actions))
+    mixture = checker.Mixture(hog, np.full(60, 1.0 / 60.0), tables)
+    terms = np.count_nonzero(tables[:, 0])
+    assert len(mixture.moves(1, 0, tuple(range(60)))) == terms > 300
+    assert mixture.longest > terms
+    assert mixture.error > 2 * terms * checker.ROUNDING
+
+
 def test_components_play_as_they_are_drawn(good: dict[str, Said]) -> None:
     """A component of no weight would give chances of 0 / 0, which compare with nothing."""
     said = good["none"]
@@ -344,9 +372,12 @@ def test_components_play_as_they_are_drawn(good: dict[str, Said]) -> None:
     assert not accepts(forged)
     hog, draw = checker.game_of(NONE), np.random.default_rng(5)
     corners = [np.eye(hog.actions)] * hog.rows
-    for _ in range(5):
-        matrices = draw.integers(0, hog.actions, (4, hog.rows))
-        tables, weights = np.eye(hog.actions)[matrices], np.array([1, 2, 3, 10]) / 16
+    for number in range(10):
+        weights = np.array([1, 2, 3, 10]) / 16
+        tables = random_policies(draw, (4, hog.rows, hog.actions))
+        if number % 2:
+            tables = np.eye(hog.actions)[tables.argmax(axis=-1)]
+        tables[1, hog.rows // 2 :] = tables[0, hog.rows // 2 :]  # play that tells nothing more
         pure, free = draw.integers(0, hog.actions, hog.rows), np.full(hog.rows, -1)
         alone = [checker.Mixture(hog, np.ones(1), one[None]) for one in tables]
         mixture = checker.Mixture(hog, weights, tables)
