@@ -122,11 +122,12 @@ def convergence(
             axes.plot([], [], **_BOUND_MARKER, color="dimgrey", label="result: upper bound")
         axes.set_xlabel("iterations")
         axes.set_ylabel(units.axis)
-        # The curves have a margin of a factor 1.2 on either side, and results a share of the width.
-        log_width = np.log(1.44 * iterations[-1] / iterations[0]) / (
-            1.0 - _RESULT_SPACING * len(results)
-        )
+        # On a logarithmic axis, the curves have a margin of a factor 1.2 on either side. Right of
+        # that is room for the results, each a share of the whole width.
         left_end = iterations[0] / 1.2
+        log_width_of_curves = np.log(1.44 * iterations[-1] / iterations[0])
+        share_of_results = _RESULT_SPACING * len(results)
+        log_width = log_width_of_curves / (1.0 - share_of_results)
         axes.set_xlim(left_end, left_end * np.exp(log_width))
         number_iterations(axes, iterations[0], iterations[-1])
         number_log_axis(axes.yaxis, np.concatenate([*curves.values(), *results.values()]), 3.0)

@@ -210,7 +210,8 @@ def act_out(graph, position, probabilities, reach, way_reach):
     """Add the reach of a position's memories, (H,), times action probabilities, to `way_reach`.
 
     That has an entry for each slot, (U * J,): a way to play (a distribution over the ends of a
-    turn) in a lane (what the memory hands on). An action has a slot in every memory.
+    turn) in a lane (what the memory hands on). An action plays, in each memory, by one slot: so
+    memories with the same way and lane are added up before their turn is played out.
     """
     slots = graph.action_slot[graph.situation[position]]
     for action in range(len(probabilities)):
@@ -225,7 +226,8 @@ def send_to_ends(graph, way, first_slot, way_reach, end_reach):
     """Move the reach of a way to its ends, by their chances; afterwards that of the way is 0.
 
     A way is a distribution over the ends of a turn. Its reach is by lane (what the memory hands
-    on), from `first_slot` on in `way_reach`; lanes are moved a vector at a time.
+    on), from `first_slot` on in `way_reach`; that of an end is by lane too, in `end_reach`, (E, J)
+    one row after another. Lanes are moved a vector at a time, from the first that the way has.
     """
     low, high = graph.way_lanes[way]
     for lane in range(low, high, len(STEP)):
@@ -241,8 +243,10 @@ def send_to_ends(graph, way, first_slot, way_reach, end_reach):
 def send_to_states(graph, position, end_reach, state_reach):
     """Move the reach of the ends of a position's turn to the states that follow, (C, H).
 
-    `end_reach` is by end and lane (what the memory hands on): both decide the next memory. Where
-    play is over its reach is dropped; afterwards it is 0.
+    A state is a position and a memory. `end_reach` is by end and lane (what the memory hands on),
+    (E, J) one row after another. The end decides the next position, an entry of `next_position`
+    below 0 if play is over; the end's label and the lane decide the next memory. Reach with which
+    play is over is dropped; afterwards `end_reach` is 0.
     """
     for end in range(graph.num_ends[graph.situation[position]]):
         entry = end_entry(graph, position, end)

@@ -279,14 +279,17 @@ class CellLayout:
 
     @cached_property
     def no_dice(self) -> Positions:
-        """Index of the afterstate of rolling no dice, counted from a group's first page on.
+        """Index of the afterstate, the scores that a turn leaves, of rolling no dice.
 
-        The table is by kind of turn, total and opponent's score: (D, 2 * G - 1, width). A page has
-        the afterstates of one record of the turn, in rows by total score. Where no dice decide the
-        game, the index is that of one of the first page's constants, of a loss or a win.
+        The table is by kind of turn, total of both scores and opponent's score, as kernels visit
+        them: (D, 2 * G - 1, width). An index counts numbers from the first page of a group on. Each
+        page has the afterstates of one record, what is remembered of the turn: rows by total, each
+        by the opponent's score. Rows are a ring, so that a total's row is ``total %
+        afterstate_rows``. The last numbers of a page are constants, a loss first and a win last;
+        where the turn decides the game, the index is that of one of them.
         """
         tables, goal, board = self.tables, self.goal, self.board
-        own, opponent = np.indices((goal, goal))
+        own, opponent = np.indices((goal, goal))  # scores before the turn
         loss_position = board.afterstate_page - self.cells
         win_position = board.afterstate_page - 1
         size = len(tables.dice_of_kind), 2 * goal - 1, board.row_width
@@ -296,7 +299,8 @@ class CellLayout:
             opponent_after = opponent + tables.no_dice_gift[kind]
             row = (own_after + opponent_after) % board.afterstate_rows
             page = tables.no_dice_record[kind]
-            position = row * board.row_width + opponent_after + page * board.afterstate_page
+            position = page * board.afterstate_page + row * board.row_width + opponent_after
+            # Probability 0 or 1, of no dice: the first choice.
             wins = tables.win_at_once[kind, :goal, :, 0] > 0.5
             goes_on = (own_after < goal) & (opponent_after < goal)
             end_position = np.where(wins, win_position, loss_position)
@@ -433,5 +437,6 @@ class CellPasses:
         """Exact win rate of the first of two matrices, int64 (2, G, G)."""
         rolls = matrices.astype(np.float64)
         unread_reach = Reach(self.each_reach[0], np.ones(1))
-        starts, _ = self.backward(EVALUATE, rolls, unread_reach, 1.0, 1.0)
+        # Temperature and damping are for roles that change the policy.
+        starts, _ = self.backward(EVALUATE, rolls, unread_reach, temperature=1.0, damping=1.0)
         return WinRate.from_starts(*starts[0].tolist())

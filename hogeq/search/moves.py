@@ -76,7 +76,7 @@ def annealed_to_perturbed(context: SearchContext, share: float) -> int:
     opponents = context.policies[1:].copy()
     context.policies[1:] = _blended_opponents(context, share)
     hot, cold, steps, damping = SOFT
-    context.anneal(steps, damping, (hot, cold))
+    context.anneal(steps, damping, cooling=(hot, cold))
     to_pure(context.policies[0])
     context.policies[1:] = opponents
     return steps
@@ -118,7 +118,8 @@ def believed_opponent(context: SearchContext, share: float) -> int:
 
 def drawn_rolls(context: SearchContext, temperature: float) -> int:
     """Draw every roll anew by the softmax of its values: where rolls are near ties, they change."""
-    context.anneal(1, 1.0, (temperature, temperature))  # one whole step to the softmax
+    # One whole step to the softmax.
+    context.anneal(steps=1, damping=1.0, cooling=(temperature, temperature))
     # Invert the cumulative distribution of every row at a uniform number.
     cumulative = context.policies[0].cumsum(axis=-1)
     drawn = context.random.random(cumulative.shape[:-1]) * cumulative[..., -1]
@@ -131,7 +132,7 @@ def drawn_rolls(context: SearchContext, temperature: float) -> int:
 def annealed_again(context: SearchContext, temperature: float) -> int:
     """Anneal once more, from a temperature that leaves most rolls as they are."""
     steps = ceil(COOLING * log(temperature / TEMPERATURES[1]))
-    context.anneal(steps, COOLING_DAMPING, (temperature, TEMPERATURES[1]))
+    context.anneal(steps, COOLING_DAMPING, cooling=(temperature, TEMPERATURES[1]))
     to_pure(context.policies[0])
     return steps
 
@@ -151,7 +152,8 @@ def other_opening(context: SearchContext, temperature: float) -> int:
     steps = ceil(log(temperature / TEMPERATURES[1]))
     for step_temperature in np.geomspace(temperature, TEMPERATURES[1], steps):
         responder[cells] = other_rolls
-        context.anneal(1, COOLING_DAMPING, (step_temperature, step_temperature))
+        cooling = step_temperature, step_temperature
+        context.anneal(steps=1, damping=COOLING_DAMPING, cooling=cooling)
     to_pure(responder)
     responder[cells] = other_rolls
     return steps

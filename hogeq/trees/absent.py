@@ -100,8 +100,13 @@ class Decision:
     def __init__(self, form: SequenceForm, payoffs: Floats, unit: float = 1.0) -> None:
         """Lay out the payoffs of a form's sequences, (S,), as a polynomial in the player's rows.
 
-        A sequence is the own actions so far, a past an information set (row) after one of them.
+        A sequence is the own actions so far, a past an information set (row) after one of them. The
+        polynomial is the sum over sequences of payoff times the product of the probabilities of its
+        actions; a row that a play meets again has a power. `payoffs` are against fixed others;
         `unit` is that of the stakes, the most that players can expect.
+
+        Arrays for passes over the pasts come first, then the largest sums of payoffs, by which
+        rounding errors are bounded.
         """
         self.form = form
         self.unit = unit  # differences of payoffs are compared with shares of it

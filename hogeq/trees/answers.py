@@ -58,7 +58,7 @@ def respond_in_tree(tree: FlatTree, target: Strategy, budget: Budget) -> Respons
         if None not in dags:
             return responses.enclosed_response(tree, target, 0.0, None, dags)
     search, begin = None, None
-    if all(sequence_form(tree, player).rank_of_row is not None for player in (0, 1)):
+    if all(sequence_form(tree, player).has_row_order for player in (0, 1)):
         engine = TreeEngine(tree)
         search = attack(engine, target, budget, deadline=deadline.share(0.7))
         begin = engine.legal(one_hot(search.matrix, tree.num_actions))

@@ -228,7 +228,7 @@ def spanned(form: SequenceForm, strategies: Floats, deadline: Deadline = FOREVER
     One decision draws one of the strategies where rows have no order, so that there is no DAG, and
     where the part is too large or there is no time to build it. These may be policies, too.
     """
-    if form.inflated.rank_of_row is not None:
+    if form.inflated.has_row_order:
         with suppress(TooLargeError):
             plans = strategies.argmax(axis=2)[:, form.original_row]
             return belief_dag(form, plans, deadline=deadline)
