@@ -102,7 +102,7 @@ def convergence(
     caption = f"attacks of {efforts[0]}" if efforts[0] else None
     if results and efforts[0] != efforts[1]:
         caption = f"curves: attacks of {efforts[0]}\nresult: attacks of {efforts[1]}"
-    with chart(path, 3.0, title, caption, columns=2) as (figure, axes):
+    with chart(path, height=3.0, title=title, caption=caption, columns=2) as (figure, axes):
         axes.set_xscale("log")
         look: dict[str, Any] = {"color": BOUND, "alpha": 0.15, "lw": 0, "label": "average policy"}
         axes.fill_between(iterations, lower, curves["bound"], **look)
@@ -205,7 +205,7 @@ def search_course(
         What is counted: "win rate" or "payoff".
     """
     sweeps, best = zip(*curve, strict=True)
-    with chart(path, 2.4, title, None) as (figure, axes):
+    with chart(path, height=2.4, title=title, caption=None) as (figure, axes):
         look: dict[str, Any] = {"lw": LINE_WIDTH, "ms": MARKER_SIZE}
         axes.step(sweeps, best, "o-", where="post", color=ATTACK, label="best found", **look)
         axes.axhline(bound, ls="--", color=BOUND, lw=LINE_WIDTH, label="upper bound")

@@ -69,9 +69,12 @@ class Board(NamedTuple):
 
 
 class Diagonal:
-    """The cells of a total, an Index, and where rows of it begin.
+    """The cells of a total of both scores, an Index, and where in arrays their numbers lie.
 
-    `lowest` is the opponent's score if the own is highest; blocks go from `first` to before `last`.
+    `lowest` is the opponent's score if the own is highest. A block is the cells of one vector:
+    those of this total go from number `first` to before `last`. A page of afterstates (scores after
+    a turn) or of cells is a ring of rows by total, each by opponent's score; positions are indices
+    into an array, known when the emitted code runs.
     """
 
     def __init__(self, code, shape, args, total, edge=None):
@@ -177,9 +180,13 @@ class Block:
 
 
 class _GroupBase:
-    """A base, in the sense of :class:`hogeq.kernels.recurrence.Base`: a block's, in one group.
+    """The bases of a block's cells in one group: where the numbers that their rolls need lie.
 
-    `page` is the group's first page of afterstates, `sums` the block's sums in it.
+    A base, in the sense of :class:`hogeq.kernels.recurrence.Base`, is the scores from which a roll
+    counts its points. A block is the cells of one vector, a group a kind of turn with one part of
+    the memory carried along. `page` is the group's first page of afterstates (scores after a turn),
+    `sums` the block's sums of dice in it; `edge` has those of own scores past the goal, and is None
+    in the pass of reach.
     """
 
     num_registers = 1

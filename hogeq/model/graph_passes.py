@@ -133,7 +133,10 @@ def _in_slices(
     block: int,
     *arguments: Any,
 ) -> None:
-    """Call a kernel until it is done with a block; between calls it can be interrupted."""
+    """Call a kernel until it is done with a block; between calls it can be interrupted.
+
+    Its fourth argument is whether the block begins; the last ones are `arguments`.
+    """
     is_done = kernel(pass_graph, recurring, block, True, *arguments)
     while not is_done:
         is_done = kernel(pass_graph, recurring, block, False, *arguments)

@@ -224,13 +224,17 @@ class MemoryPasses:
         """Make the two kernels of a game, and all arrays that they read and write, by name.
 
         A cell is a pair of scores, a column the cells of one opponent's score. It has afterstates,
-        the scores that a turn leaves, by record: what memory keeps of the turn.
+        the scores that a turn leaves, by record: what memory keeps of the turn. `matches` is the
+        number of opponents; `players` is 1 in self-play and else 2. The kernels' docstrings,
+        :func:`hogeq.kernels.memory_vectors.write_values`, describe their arguments.
         """
         goal, shape = tables.goal, memory_shape(tables)
         column = _column(tables, shape)
-        own, opponent = pass_order(goal, max(1, STRIP // matches))
-        score = own + tables.no_dice_points[0][own, opponent]
-        record = tables.no_dice_record[0][own, opponent]
+        own, opponent = pass_order(goal, max(1, STRIP // matches))  # of cells, by visit
+        kind_of_turn = 0  # the only one
+        win_at_once = tables.win_at_once[kind_of_turn]  # by own and opponent's score, and roll
+        score = own + tables.no_dice_points[kind_of_turn][own, opponent]
+        record = tables.no_dice_record[kind_of_turn][own, opponent]
         no_dice = column.at[np.minimum(score, goal) + shape.rows_below, record]  # its afterstate
         # 0 for the widest vectors, 64 bytes; half as wide in single precision if these do not fit.
         width = VECTOR if shape.lanes % (2 * VECTOR) else 0
@@ -262,8 +266,8 @@ class MemoryPasses:
         self._value_arguments = {
             "matches": matches,
             "spare": column.spare,
-            "wins": tables.win_at_once[0][own, opponent],
-            "past": np.ascontiguousarray(tables.win_at_once[0][goal:].swapaxes(0, 1)),
+            "wins": win_at_once[own, opponent],  # by visit and roll
+            "past": np.ascontiguousarray(win_at_once[goal:].swapaxes(0, 1)),
             "reach": self._reach,
             "starts": self._starts,
             "action_values": self.action_values,

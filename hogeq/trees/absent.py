@@ -51,9 +51,8 @@ class Step(NamedTuple):
 
     leaf: int  # number of the leaf that is split
     row: int
-    action: (
-        int  # whose probability is cut; -1 splits the row's actions into a first and second half
-    )
+    # Whose probability is cut; -1 splits the row's actions into a first and second half.
+    action: int
     cut: float  # largest probability in the first leaf and smallest in the second; 0 without one
 
 
@@ -411,7 +410,7 @@ class Decision:
             if len(actions) == 1:
                 half_lower[row, actions] = 1.0
             halves.append((half_lower, half_upper))
-        return Step(leaf.number, row, -1, 0.0), halves
+        return Step(leaf.number, row, action=-1, cut=0.0), halves
 
     def gaps(self, policy: Floats, limit: float | Deadline = 10.0, missed: float = 0.0) -> Gaps:
         """Measure how far a policy, (R, K), is from each solution concept.

@@ -70,8 +70,8 @@ def by_program(
         of_sequences = coo_array((ones, (inequality, sequence)), (size, num_sequences))
         of_binaries = coo_array((-np.ones(size), (np.arange(size), binary)), (size, num_binaries))
         of_chains = hstack([of_sequences, of_binaries])
-        constraints.append(LinearConstraint(of_rows, 1.0, 1.0))
-        constraints.append(LinearConstraint(of_chains, -np.inf, 0.0))
+        constraints.append(LinearConstraint(of_rows, lb=1.0, ub=1.0))
+        constraints.append(LinearConstraint(of_chains, lb=-np.inf, ub=0.0))
     answer = interruptible(
         milp,
         np.concatenate([-PROGRAM_SCALE * payoffs, np.zeros(num_binaries)]),

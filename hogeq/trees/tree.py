@@ -59,7 +59,8 @@ class HogRules(GameRules):
 
     def initial(self) -> TreePosition:
         """Before the coin is tossed."""
-        return TreePosition(START, 0, 0, Memory(), past="" if self.memory else None)
+        past = "" if self.memory else None
+        return TreePosition(START, own=0, opponent=0, memory=Memory(), past=past)
 
     def to_move(self, state: TreePosition) -> int:
         """Player to move, chance, or the end."""
