@@ -172,8 +172,9 @@ def maximise(graph, position, sign, way_values, values, choice):
     """Fill the best value and best action of each memory at a position: `values`, `choice`, (H,).
 
     With `sign` -1 the least value is best: the other player chooses. Values within `TIE` of the
-    best are as good, and the first such action is taken. The value of an action is the entry of
-    `way_values` at its slot: that of the way by which it is played in a memory.
+    best are as good, and the first such action is taken. The value of an action in a memory is the
+    entry of `way_values`, (U * J,), at its slot: the expected value of the way (a distribution over
+    the ends of a turn) by which it is played, in the memory's lane.
     """
     slots = graph.action_slot[graph.situation[position]]
     for memory in range(len(values)):
@@ -192,7 +193,8 @@ def add_weighted_values(graph, position, weight, reach, way_values, action_value
     """Add a position's action values, weighted by `weight` and reach, to `action_values`, (K,).
 
     `reach` (H,) is that of the position's memories. Returns their reach in all, times `weight`. The
-    value of an action in a memory is the entry of `way_values` at its slot.
+    value of an action in a memory is the entry of `way_values`, (U * J,), at its slot: the expected
+    value of the way (a distribution over the ends of a turn) by which it is played there.
     """
     slots = graph.action_slot[graph.situation[position]]
     total_reach = 0.0

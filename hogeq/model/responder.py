@@ -221,14 +221,15 @@ class PricedResponder:
         )
 
     def begin(self) -> None:
-        """Find the states and the ways to play that play can reach, and solve the responder.
+        """Find the states and the ways that play can reach, and solve the responder.
 
-        A way is a distribution over outcomes, by which an action is played in some memories.
+        A way is a distribution over the ends of a turn, by which an action is played in some
+        memories; situations, kinds of position, number their ways from 0.
         """
         passes, arrays, pass_graph = self.passes, self.arrays, self.passes.pass_graph
         lanes = pass_graph.next_memory.shape[1]
         arrays.is_reachable[:] = self.reach_of_states() > 0.0
-        way_numbers = pass_graph.action_slot // lanes  # (S, K, H), counted in each situation
+        way_numbers = pass_graph.action_slot // lanes  # (S, K, H), by situation
         situation = pass_graph.situation[passes.positions]  # (O,)
         is_reachable = arrays.is_reachable[passes.positions] > 0  # (O, H)
         for way in range(passes.num_ways):

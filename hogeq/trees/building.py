@@ -81,9 +81,10 @@ def flatten(
 ) -> FlatTree:
     """Lay out a game as a flat tree, by a depth-first walk that holds few states at a time.
 
-    `look` gives the node at a state; its moves are numbers, and `describe` gives the words of the
-    moves of a history. With `longest` play is cut after so many moves of players. With `deepest`,
-    the number of nodes of a file, `look` is asked once for each node, in the order of the walk.
+    `root` is the first state. `look` gives the node at a state; its moves are numbers, and
+    `describe` gives the words of the moves of a history. With `longest` play is cut after so many
+    moves of players. With `deepest`, the number of nodes of a file, `look` is asked once for each
+    node, in the order of the walk; else random plays estimate the number of nodes beforehand.
     `forget`, if it is a function, maps what a player knows to the key of an information set;
     `sides` puts the players into two teams.
 
@@ -126,8 +127,7 @@ def flatten(
             if num_visited == next_check:
                 next_check = (num_visited // CHECK_INTERVAL + 1) * CHECK_INTERVAL
                 progress.reach(num_visited)
-                num_bytes = NODE_BYTES * num_known + LEVEL_BYTES * len(walk.levels)
-                num_bytes += len(walk.legal) * (ROW_BYTES + ACTION_BYTES * walk.most_actions)
+                num_bytes = walk.bytes_of_tree(num_known)
                 require_memory(f"{name}: has more than {num_visited:,} nodes", num_bytes)
                 if estimate is not None:
                     moves_played = max(num_visited // WALKED_PER_PLAYED, FIRST_PLAYED)
@@ -399,6 +399,11 @@ class _Walk(InformationSets):
         level.row.append(row)
         level.num_moves.append(len(moves))
         return moves
+
+    def bytes_of_tree(self, num_nodes: int) -> int:
+        """Estimate the bytes of a tree of so many nodes, with the information sets so far."""
+        num_bytes = NODE_BYTES * num_nodes + LEVEL_BYTES * len(self.levels)
+        return num_bytes + len(self.legal) * (ROW_BYTES + ACTION_BYTES * self.most_actions)
 
     def joined(self, field: str, kind: Any) -> NDArray[Any]:
         """Join an array of all levels, of numbers of a kind; the levels lose it, to save memory."""

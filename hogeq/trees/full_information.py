@@ -271,7 +271,8 @@ def _payoff_in_fractions(graph: Graph, pair: tuple[Floats, Floats]) -> Fraction:
     No position recurs, and there is one memory. A way is an action's distribution over outcomes.
     Doubles count as the short fractions that they stand for, as they do in trees.
     """
-    # Of positions, then payoffs backward: payoff t has index -1 - t, its number in `graph.next`.
+    # Of positions, then payoffs backward: an entry of `graph.next`, a position or -1 - t for payoff
+    # t, is an index of either.
     values = [Fraction()] * graph.positions
     values += map(short_fraction, graph.payoff[::-1].tolist())
     for position in range(graph.positions - 1, -1, -1):  # positions that follow come later
@@ -285,7 +286,7 @@ def _payoff_in_fractions(graph: Graph, pair: tuple[Floats, Floats]) -> Fraction:
             outcomes = slice(*graph.first[way : way + 2])
             chances = distribution(graph.chance[outcomes].tolist())
             following = graph.next[graph.place[position] + graph.end[outcomes]].tolist()
-            action_values.append(_mean(chances, [values[place] for place in following]))
+            action_values.append(_mean(chances, [values[index] for index in following]))
         values[position] = _mean(probabilities, action_values)
     start_chances = distribution(graph.start_chance.tolist())
     return _mean(start_chances, [values[position] for position in graph.start[:, 0].tolist()])

@@ -201,9 +201,10 @@ class SequenceForm:
     def chains_within(self, deadline: Deadline) -> list[Ints] | None:
         """List the chains of all shared rows: pasts of a row of which a play meets one at most.
 
-        Fix what chance and others do after each sequence: of the pasts of a row that can then be
-        met, the own actions pick one. They are such a chain. Chains of most pasts come first. The
-        result is cached; it is None if there is no time for all rows.
+        A past is a refined information set: a row after one sequence of own actions. Fix what
+        chance and others do after each sequence: of the pasts of a row that can then be met, the
+        own actions pick one. They are such a chain. Chains of most pasts come first. The result is
+        cached; it is None if there is no time for all rows.
         """
         if "chains" not in self.cache:
             refined_by_row = np.argsort(self.row_of_refined, kind="stable")
