@@ -54,8 +54,8 @@ def _runs(pass_graph: PassGraph, memories: int) -> list[Run]:
     states = np.diff(pass_graph.block_start) * memories  # of each block
     kind_if_recurs = np.where(states <= MOST_DENSE, SMALL, LARGE)
     kind = np.where(pass_graph.block_recurs > 0, kind_if_recurs, PLAIN)
-    # Setting a small block's rows one by one solves it anew for each: at most n rows of n states,
-    # times n ** 3 operations of an elimination.
+    # Setting a small block's rows one by one solves it anew for each. It has no more rows than its
+    # n states, and an elimination takes n ** 3 operations.
     operations = np.where(kind == SMALL, states.astype(np.float64) ** 4, 0.0)
     slice_number = np.cumsum(operations) // SLICE
     next_is_other = (np.diff(kind) != 0) | (np.diff(slice_number) != 0)  # by block but the last

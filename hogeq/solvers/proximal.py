@@ -313,7 +313,7 @@ class ProximalProblem(NamedTuple):
     """
 
     state: BundleState  # with the point and the models
-    logits: Floats  # (n, G, G, K), whose softmax the step's divergence is from; of the point or not
+    logits: Floats  # (n, G, G, K), of the policies from which the step's divergence is measured
     component_rates: Floats  # (m, n), of every component against every counter, by the models
     floor: float  # least probability of an action
     entropy_price: float  # in win probability per nat

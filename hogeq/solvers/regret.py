@@ -117,7 +117,7 @@ class RegretMinimiser(Solver[RegretState]):
             allowed = f"at most 1/{game.num_actions} with {game.num_actions} rolls"
             raise HogeqError(refusal("epsilon", self.epsilon, allowed))
         check_weight(game, self.regret_weight)
-        # One table plays both seats at once; if seats take turns, each has a table of its own.
+        # Seats that share all rows, and take turns, have a table each.
         tables = 2 if self.alternating and game.seats_share_rows else 1
         shape = tables, *game.shape
         prediction = np.zeros(shape if self.predictive else (0,))

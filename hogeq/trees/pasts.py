@@ -155,13 +155,12 @@ def _error(tree: FlatTree, target: Strategy, graph: Graph) -> float:
     """Bound the error of a payoff by rounding, and by rows that do not sum to exactly 1.
 
     The graph has conditional probabilities, of what follows a sequence of own actions, and mean
-    payoffs. Each is a quotient of two sums of reach probabilities over nodes, so its relative error
-    is that of a reach probability, one for each move to the node, and that of a sum, a rounding for
-    each term. A payoff of the graph is a product over its levels, whose errors add up. `MARGIN`
-    covers the products of errors, and that there are two sums in a quotient.
+    payoffs: quotients of sums of reach probabilities over nodes. The reach probability of a node
+    has a relative error for each move to it, and a sum a rounding for each node and component. A
+    value of the graph is a product over its levels, whose errors add up. `MARGIN` covers the
+    products of errors.
     """
     worst_row_error = np.abs(target.policies.sum(axis=2) - 1.0).max(initial=0.0) + UNIT_ROUNDOFF
-    # A row's sum is off by that for each of its K actions at most, when it is scaled to sum to 1.
     error_of_move = (tree.num_actions + 2) * worst_row_error + 4.0 * UNIT_ROUNDOFF
     error_of_reach = len(tree.levels) * error_of_move
     num_terms = tree.num_nodes + len(target.chances)

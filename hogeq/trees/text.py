@@ -107,7 +107,7 @@ def _tree(text: "_Text", path: Path, forget: str | Forget | None, teams: Teams) 
 class _Text:
     """Index of the paths of nodes in a file, so that the text need not be in memory.
 
-    A path, ``/player 1: exit/`` say, names a node by its moves. Node number i, of those sorted by
+    A path, ``/P1:on/P1:exit`` say, names a node by its moves. Node number i, of those sorted by
     the hash of their path, has ``hashes[i]``; its line has the path at the place ``places[i]``, a
     byte's offset in the file; and the line of its information set at ``members[i]``, or 0 if it is
     in none. Line k of an information set begins at ``starts[k]``, and has the name ``names[k]``.
