@@ -58,7 +58,8 @@ class Situation(NamedTuple):
     @classmethod
     def start(cls, mover: int, scores: tuple[int, int] = (0, 0)) -> "Situation":
         """Beginning of a game, by the scores of its first mover and of the other."""
-        return cls(scores if mover == 0 else scores[::-1], mover, Memory(), 0, None)
+        by_player = scores if mover == 0 else scores[::-1]
+        return cls(by_player, mover, Memory(), turns=0, winner=None)
 
     @property
     def view(self) -> tuple[int, int]:

@@ -108,7 +108,7 @@ def outcomes(game: Hog, strategy: Strategy, opponents: Mapping[str, Strategy]) -
     """Compute the exact win rates against each opponent; None where games never end."""
     outcomes = []
     for name, opponent in opponents.items():
-        outcome = Outcome(name, None, None, None)
+        outcome = Outcome(name, win_rate=None, first=None, second=None)
         with suppress(EndlessError):
             outcome = Outcome(name, *game.win_rate(strategy, opponent))
         outcomes.append(outcome)

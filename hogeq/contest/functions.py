@@ -212,7 +212,8 @@ def _value_table(rule: RuleFunction, parameters: Sequence[str], rules: hogeq.Rul
     values = []
     for numbers in product(*(range(sizes[field]) for field in fields)):
         arguments: dict[str, Any] = dict(zip(fields, numbers, strict=True))
-        values.append(int(rule.value(Call(0, 0, 0)._replace(**arguments))))
+        call = Call(dice=0, own=0, other=0)._replace(**arguments)
+        values.append(int(rule.value(call)))
     return np.reshape(values, [sizes[field] for field in fields]).tolist()
 
 
@@ -273,7 +274,7 @@ class Project:
             program = folder / "hogeq_probe.py"
             program.write_text(Path(probe.__file__).read_text())
             (folder / "probe.json").write_text(json_text(options))
-            return run_entry(Entry(program, False, SECONDS), cells)
+            return run_entry(Entry(program, is_alone=False, seconds=SECONDS), cells)
 
 
 def _imported_files(text: str) -> Iterator[PurePath]:

@@ -77,8 +77,9 @@ def graph_action_values(graph: Graph, policies: Floats, weight: RegretWeight) ->
         if weight == "counterfactual" and passes.pass_graph.block_recurs.any():
             allowed = "reach or belief where a play can come to an information set twice"
             raise HogeqError(refusal("weight", weight, allowed))
-        row_reach = passes.forward(reach_policies)[0]  # (R,)
-        passes.backward(Role.COUNTERFACTUAL, policies.copy(), np.ones(1))
+        row_reach = passes.forward(reach_policies)[0]  # (R,), against the one opponent
+        weight_of_opponent = np.ones(1)
+        passes.backward(Role.COUNTERFACTUAL, policies.copy(), weight_of_opponent)
         seat_values = passes.action_values
         if weight == "belief":
             seat_values = given_arrival(seat_values, row_reach)

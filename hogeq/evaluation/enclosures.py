@@ -76,11 +76,11 @@ def enclose(
         When it is over, levels that are left have one round each.
     """
     # Player 1 gets what player 0 loses: a lower bound of one is an upper bound of the other.
-    first = _lower_bound(graph, policies, 0, None, deadline)
-    second = _lower_bound(graph, policies, 1, -first.payoffs, deadline)
+    first = _lower_bound(graph, policies, player=0, upper=None, deadline=deadline)
+    second = _lower_bound(graph, policies, player=1, upper=-first.payoffs, deadline=deadline)
     if graph.recurring.any() and not deadline.is_over:
         # Again with these upper bounds, from which lower ones may fall where players can stay.
-        first = _lower_bound(graph, policies, 0, -second.payoffs, deadline)
+        first = _lower_bound(graph, policies, player=0, upper=-second.payoffs, deadline=deadline)
     is_mover = [graph.player[:, None] == player for player in (0, 1)]
     chosen = np.select(is_mover, [first.chosen, second.chosen], -1).astype(np.int32)
     return Enclosure(first.payoffs, -second.payoffs, chosen, first.rounds + second.rounds)

@@ -102,7 +102,7 @@ def convergence(
     caption = f"attacks of {efforts[0]}" if efforts[0] else None
     if results and efforts[0] != efforts[1]:
         caption = f"curves: attacks of {efforts[0]}\nresult: attacks of {efforts[1]}"
-    with chart(path, 3.0, title, caption, columns=2) as (figure, axes):
+    with chart(path, height=3.0, title=title, caption=caption, columns=2) as (figure, axes):
         axes.set_xscale("log")
         look: dict[str, Any] = {"color": BOUND, "alpha": 0.15, "lw": 0, "label": "average policy"}
         axes.fill_between(iterations, lower, curves["bound"], **look)
@@ -122,11 +122,12 @@ def convergence(
             axes.plot([], [], **_BOUND_MARKER, color="dimgrey", label="result: upper bound")
         axes.set_xlabel("iterations")
         axes.set_ylabel(units.axis)
-        # The curves have a margin of a factor 1.2 on either side, and results a share of the width.
-        log_width = np.log(1.44 * iterations[-1] / iterations[0]) / (
-            1.0 - _RESULT_SPACING * len(results)
-        )
+        # On a logarithmic axis, the curves have a margin of a factor 1.2 on either side. Right of
+        # that is room for the results, each a share of the whole width.
         left_end = iterations[0] / 1.2
+        log_width_of_curves = np.log(1.44 * iterations[-1] / iterations[0])
+        share_of_results = _RESULT_SPACING * len(results)
+        log_width = log_width_of_curves / (1.0 - share_of_results)
         axes.set_xlim(left_end, left_end * np.exp(log_width))
         number_iterations(axes, iterations[0], iterations[-1])
         number_log_axis(axes.yaxis, np.concatenate([*curves.values(), *results.values()]), 3.0)
@@ -204,7 +205,7 @@ def search_course(
         What is counted: "win rate" or "payoff".
     """
     sweeps, best = zip(*curve, strict=True)
-    with chart(path, 2.4, title, None) as (figure, axes):
+    with chart(path, height=2.4, title=title, caption=None) as (figure, axes):
         look: dict[str, Any] = {"lw": LINE_WIDTH, "ms": MARKER_SIZE}
         axes.step(sweeps, best, "o-", where="post", color=ATTACK, label="best found", **look)
         axes.axhline(bound, ls="--", color=BOUND, lw=LINE_WIDTH, label="upper bound")

@@ -185,7 +185,7 @@ class PositionGame(RowGame):
         target = self.strategy(strategy).whole()
         components = zip(target.policies, target.chances.tolist(), strict=True)
         return [
-            Problem(self.graph, seat, policy, probability / 2.0)
+            Problem(graph=self.graph, seat=seat, policy=policy, chance=probability / 2.0)
             for policy, probability in components
             for seat in (0, 1)
         ]

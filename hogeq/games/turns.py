@@ -106,30 +106,40 @@ class _Transitions:
         }
 
     def sums(self) -> dict[str, Any]:
-        """List the sums over outcomes by which values are computed, so that memories share them.
+        """List the distinct sums that are values of rolls, so that memories with the same share it.
 
-        For one choice, memories have the same sum if they have the same way to roll in every
-        situation, the same seat and the same lane. Those that differ in the lane alone are a mode.
+        The value of a choice, a number of dice, is a sum over the outcomes of the roll. It depends
+        on the position and on three numbers of the mover's memory: the way to roll (its dice, bonus
+        and so on) in every situation, a kind of position; the mover's seat; and the lane, by which
+        the next mover's memory follows. Memories that are equal in all three have one sum; those
+        that differ in the lane alone are a mode.
 
         Returns "modes", a list of modes for each choice: the "ways" to roll by situation, the
         "seat", the number of the "first" sum, and "lanes", those of this sum and the next ones;
         "slots", the number of the sum by memory and choice, flat; and "sums", how many there are.
         """
         modes_by_choice = []
-        slots = []  # by choice: number of the sum of each memory
+        sum_of_memory_by_choice = []  # of each choice, (H,)
         num_sums = 0
         for choice in range(self.game.num_actions):
-            columns = np.vstack([self.number[:, :, choice], self.seat, self.lane])  # (S + 2, H)
+            ways_by_situation = self.number[:, :, choice]  # (S, H), numbers of ways to roll
+            columns = np.vstack([ways_by_situation, self.seat, self.lane])  # (S + 2, H)
             classes, class_of_memory = np.unique(columns, axis=1, return_inverse=True)
             modes: dict[tuple[int, ...], dict[str, Any]] = {}
+            # Classes are sorted, so that the lanes of a mode have numbers one after another.
             for sum_number, (*ways, seat, lane) in enumerate(classes.T.tolist(), num_sums):
                 new_mode = {"ways": ways, "seat": seat, "first": sum_number, "lanes": []}
-                modes.setdefault((*ways, seat), new_mode)["lanes"].append(lane)
+                mode = modes.setdefault((*ways, seat), new_mode)
+                mode["lanes"].append(lane)
             modes_by_choice.append([*modes.values()])
-            slots.append(num_sums + class_of_memory.ravel())
+            sum_of_memory_by_choice.append(num_sums + class_of_memory.ravel())
             num_sums += classes.shape[1]
-        by_memory = np.transpose(slots)
-        return {"modes": modes_by_choice, "slots": by_memory.ravel().tolist(), "sums": num_sums}
+        sums_by_memory = np.transpose(sum_of_memory_by_choice)  # (H, K)
+        return {
+            "modes": modes_by_choice,
+            "slots": sums_by_memory.ravel().tolist(),
+            "sums": num_sums,
+        }
 
     def _add_outcomes(
         self,

@@ -144,7 +144,9 @@ def _value_memories(cells, situation, match, player, seat, lines):
     no_members = ((),) * num_actions  # no roll gains a bonus in this layout
     with code.loop(0, memories) as memory:
         line_of = _line_reader(diagonal, situation, memory, lines)
-        (lost,) = recurrence.loss_probabilities(code, policy, line_of, None, no_members, 1)
+        (lost,) = recurrence.loss_probabilities(
+            code, policy, usual=line_of, with_bonus=None, members=no_members, memories=1
+        )
         position = cells.page_position(memory)
         others_cells.put(position, lost)
         if cells.shape.moves_again:
@@ -301,7 +303,7 @@ def _take_arrived(cells, memory, own_cells, others_cells):
         own_cells.put(position, zero)
     is_start = code.all_of(diagonal.total.equals(0), memory.equals(0))
     start_probability = code.select(is_start, cells.args.start_probability, code.double(0.0))
-    return arrived + one_hot(code, 0, start_probability, 1)
+    return arrived + one_hot(code, index=0, number=start_probability, num_registers=1)
 
 
 def _land(diagonal, block, player):

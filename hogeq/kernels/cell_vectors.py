@@ -69,9 +69,12 @@ class Board(NamedTuple):
 
 
 class Diagonal:
-    """The cells of a total, an Index, and where rows of it begin.
+    """The cells of a total of both scores, an Index, and where in arrays their numbers lie.
 
-    `lowest` is the opponent's score if the own is highest; blocks go from `first` to before `last`.
+    `lowest` is the opponent's score if the own is highest. A block is the cells of one vector:
+    those of this total go from number `first` to before `last`. A page of afterstates (scores after
+    a turn) or of cells is a ring of rows by total, each by opponent's score; positions are indices
+    into an array, known when the emitted code runs.
     """
 
     def __init__(self, code, shape, args, total, edge=None):
@@ -177,9 +180,13 @@ class Block:
 
 
 class _GroupBase:
-    """A base, in the sense of :class:`hogeq.kernels.recurrence.Base`: a block's, in one group.
+    """The bases of a block's cells in one group: where the numbers that their rolls need lie.
 
-    `page` is the group's first page of afterstates, `sums` the block's sums in it.
+    A base, in the sense of :class:`hogeq.kernels.recurrence.Base`, is the scores from which a roll
+    counts its points. A block is the cells of one vector, a group a kind of turn with one part of
+    the memory carried along. `page` is the group's first page of afterstates (scores after a turn),
+    `sums` the block's sums of dice in it; `edge` has those of own scores past the goal, and is None
+    in the pass of reach.
     """
 
     num_registers = 1
@@ -220,10 +227,15 @@ class _GroupBase:
         self.sums.put(self._sum_position(dice, away), value)
 
     def replace_past_goal(self, dice, away, value):
-        """Replace the sums of dice of cells whose own score is past the goal by those of `edge`.
+        """Replace sums of dice, S(dice, x), where the own score is past the goal, by known ones.
 
-        The vector has neighbouring cells of one total of both scores, so these are the first
-        numbers of the vector: there the opponent's score is lowest.
+        `value` is the Vector of the win probabilities by the sum of so many dice, from own scores
+        `away` points above those of the base. It has neighbouring cells of one total of both scores
+        (a block), by the opponent's score from the lowest on. So the cells past the goal are its
+        first `count` numbers. Their sums are in the table `edge`, which is by kind of dice, total
+        less the goal, block (counted back from that of the cell at the goal), number of dice, and
+        cell of the block; :attr:`hogeq.model.cell_passes.CellLayout.edge` makes it. The pass of
+        reach has no such table.
         """
         is_reach = self.edge is None
         is_unread = dice == self.family.dice.most_summed  # no sum reads that of the most dice
@@ -232,8 +244,8 @@ class _GroupBase:
         shape, goal, width = self.diagonal.shape, self.diagonal.args.goal, self.code.width
         beyond = self.diagonal.total + (away - goal)  # opponent's score of the cell at the goal
         count = beyond + 1 - self.block * width
-        # `edge` is by kind of dice, total, block (counted back), number of dice and cell.
-        total_row = (beyond + self.family.kind * (goal - 1 + shape.most_sides)) * shape.edge_blocks
+        num_totals = goal - 1 + shape.most_sides  # of each kind of dice
+        total_row = (beyond + self.family.kind * num_totals) * shape.edge_blocks
         first_sum = (total_row + beyond // width - self.block) * (shape.edge_depth * width)
         first_sum = self.code.select(count >= 1, first_sum, self.code.index(0))
         return value.with_first_replaced(count, self.edge.vector(first_sum + dice * width))

@@ -153,7 +153,10 @@ def claim_others_states(graph, responder, claim_pass, position, columns):
 
 @part
 def slot_worths(claim_pass, slot, columns):
-    """Return the W worths of claims by a slot."""
+    """Return the W worths of claims by a slot: what each collects if an action plays by that way.
+
+    A slot is a way (a distribution over the ends of a turn) in a lane (what the memory hands on).
+    """
     return load(claim_pass.slot_worths, slot * len(columns), columns)
 
 
@@ -179,9 +182,10 @@ def fill_gains(graph, responder, claim_pass, own, reference_slot, weight, column
 def fill_action_values(responder, claim_pass, own, memory, slots, columns):
     """Value the actions of a responder in a state, less their dual prices: now, and after claims.
 
-    Claims raise prices further on, by which the values of ways fall. Filled are `values_now` and
-    `values_after`, (K,), at the responder's position of number `own`; returned the largest of each.
-    `slots`, (K, H), say where the values of an action's way lie, by memory.
+    Claims raise prices further on, by which the values of ways fall: by the last of the W numbers
+    of a way's worths. Filled are `values_now` and `values_after`, (K,), at the responder's position
+    of number `own`; returned the largest of each. ``slots[action, memory]`` is where the value of
+    the action's way lies in `way_values`.
     """
     fall = len(columns) - 1  # the column of the fall of the responder's value
     values_now, values_after = claim_pass.values_now, claim_pass.values_after
@@ -332,7 +336,10 @@ def lend(graph, responder, claim_pass, row_index, row_prices, columns):
 
 @part
 def change_price(responder, prices, row_prices, action, change):
-    """Change an action's price in a state, in `prices` (K,) and in the row's part of it, (K,)."""
+    """Change an action's price in a state, in `prices` (K,) and in `row_prices` (K,).
+
+    The latter are one row's part of them: the sum of the changes that the row has made there.
+    """
     row_prices[action] += change
     prices[action] += change
     note_size(responder, row_prices[action])

@@ -77,7 +77,8 @@ def sum_row_values(graph, rule, row, positions, matches, sums, scratch):
 
     A row is an information set. Both are sums over memories, opponents (`match`) and those of
     `positions` that have the row. `scratch.way_values` keeps the values of ways at the last
-    position, by opponent.
+    position, by opponent; a way is a distribution over the ends of a turn, by which an action is
+    played. `rule`, `matches` and `sums` are as of :func:`act`.
     """
     action_values = sums.action_values[row]
     sums.reach[row] = 0.0

@@ -172,8 +172,9 @@ def maximise(graph, position, sign, way_values, values, choice):
     """Fill the best value and best action of each memory at a position: `values`, `choice`, (H,).
 
     With `sign` -1 the least value is best: the other player chooses. Values within `TIE` of the
-    best are as good, and the first such action is taken. The value of an action is the entry of
-    `way_values` at its slot: that of the way by which it is played in a memory.
+    best are as good, and the first such action is taken. The value of an action in a memory is the
+    entry of `way_values`, (U * J,), at its slot: the expected value of the way (a distribution over
+    the ends of a turn) by which it is played, in the memory's lane.
     """
     slots = graph.action_slot[graph.situation[position]]
     for memory in range(len(values)):
@@ -192,7 +193,8 @@ def add_weighted_values(graph, position, weight, reach, way_values, action_value
     """Add a position's action values, weighted by `weight` and reach, to `action_values`, (K,).
 
     `reach` (H,) is that of the position's memories. Returns their reach in all, times `weight`. The
-    value of an action in a memory is the entry of `way_values` at its slot.
+    value of an action in a memory is the entry of `way_values`, (U * J,), at its slot: the expected
+    value of the way (a distribution over the ends of a turn) by which it is played there.
     """
     slots = graph.action_slot[graph.situation[position]]
     total_reach = 0.0
@@ -210,7 +212,8 @@ def act_out(graph, position, probabilities, reach, way_reach):
     """Add the reach of a position's memories, (H,), times action probabilities, to `way_reach`.
 
     That has an entry for each slot, (U * J,): a way to play (a distribution over the ends of a
-    turn) in a lane (what the memory hands on). An action has a slot in every memory.
+    turn) in a lane (what the memory hands on). An action plays, in each memory, by one slot: so
+    memories with the same way and lane are added up before their turn is played out.
     """
     slots = graph.action_slot[graph.situation[position]]
     for action in range(len(probabilities)):
@@ -225,7 +228,8 @@ def send_to_ends(graph, way, first_slot, way_reach, end_reach):
     """Move the reach of a way to its ends, by their chances; afterwards that of the way is 0.
 
     A way is a distribution over the ends of a turn. Its reach is by lane (what the memory hands
-    on), from `first_slot` on in `way_reach`; lanes are moved a vector at a time.
+    on), from `first_slot` on in `way_reach`; that of an end is by lane too, in `end_reach`, (E, J)
+    one row after another. Lanes are moved a vector at a time, from the first that the way has.
     """
     low, high = graph.way_lanes[way]
     for lane in range(low, high, len(STEP)):
@@ -241,8 +245,10 @@ def send_to_ends(graph, way, first_slot, way_reach, end_reach):
 def send_to_states(graph, position, end_reach, state_reach):
     """Move the reach of the ends of a position's turn to the states that follow, (C, H).
 
-    `end_reach` is by end and lane (what the memory hands on): both decide the next memory. Where
-    play is over its reach is dropped; afterwards it is 0.
+    A state is a position and a memory. `end_reach` is by end and lane (what the memory hands on),
+    (E, J) one row after another. The end decides the next position, an entry of `next_position`
+    below 0 if play is over; the end's label and the lane decide the next memory. Reach with which
+    play is over is dropped; afterwards `end_reach` is 0.
     """
     for end in range(graph.num_ends[graph.situation[position]]):
         entry = end_entry(graph, position, end)

@@ -60,10 +60,12 @@ class Shape(NamedTuple):
 
 
 class _ColumnBase:
-    """A base, in the sense of :class:`hogeq.kernels.recurrence.Base`: its numbers in a column.
+    """A base, the scores from which a roll counts its points: where its numbers lie in a column.
 
-    Its column is that of a seat and an opponent's score, `own` its own score; `direction` is 1 in
-    the pass of values and -1 in that of reach.
+    It is one in the sense of :class:`hogeq.kernels.recurrence.Base`. Its column is that of a seat
+    and an opponent's score, `own` its own score; `direction` is 1 in the pass of values and -1 in
+    that of reach. Positions are indices, known when the emitted code runs, of the first number of a
+    vector in `column`; ``column.vector`` reads a vector there and ``column.put`` writes one.
     """
 
     def __init__(self, code, shape, args, seat, opponent, own, direction=1):
@@ -188,50 +190,72 @@ def write_values(code, shape, args):
 
 
 def _add_action_values(base, visit_reach, match, action_values):
-    """Emit: add a match's counterfactual values of a base's rolls to `action_values`, K numbers.
+    """Emit code that adds a match's counterfactual values of the K rolls to `action_values`.
 
-    A base is a score before a roll; a roll's members are the memories that gain a bonus on it. The
-    values are weighted by the match's share and by `visit_reach`, of :func:`write_reach`: W numbers
-    of all memories, by the opponent's record, then W of each roll's members, if it has some.
+    A base is the scores from which a roll counts its points; those of the mover's memories that
+    gain a bonus on a roll are its members, and count from the base so many points above. So a
+    roll's value is its win probability at the base times the reach of the others, plus that with
+    the bonus times the reach of the members, summed over the W records of the opponent, and
+    weighted by the match's share. `visit_reach`, of :func:`write_reach`, is the reach at the cell:
+    W numbers of all memories, then W of the members of each roll that has some.
     """
     code, shape = base.code, base.shape
     starts = range(0, shape.reach_size, shape.lanes)
     reaches = iter([visit_reach.vector(start, base.num_registers) for start in starts])
     total_reach = next(reaches)
     reach_of_members = [next(reaches) if members else None for members in shape.bonus_members]
-    readers = _roll_readers(base)
-    weighted_values = recurrence.reach_weighted_values(total_reach, reach_of_members, *readers)
+    value_at_base, value_with_bonus = _roll_readers(base)
+    weighted_values = recurrence.reach_weighted_values(
+        total_reach, reach_of_members, value_at_base, value_with_bonus
+    )
     for roll, value in enumerate(entry_sums(weighted_values)):
         added = code.builder.fmul(value, base.args.weights.number(match))
         action_values.put_number(roll, code.builder.fadd(action_values.number(roll), added))
 
 
 def _value_memories(base, row, cell, match, player):
-    """Emit the loss probability of each memory at a cell, for the afterstates that land there.
+    """Emit code that computes the mover's loss probabilities at a cell, and stores them.
 
-    A memory is a pair of records, the mover's and the opponent's. The afterstates are the other
-    player's, who then wins, and for whom the two records change places. `row` has the K
-    probabilities of the mover's policy. At the cell where play begins, the mover's win probability
-    goes to `starts`.
+    A memory is a pair of records, the mover's and the opponent's: there is a vector for each own
+    record, with a number (lane) for each record of the opponent. They are stored where the turns of
+    the other player lead to this cell, as the values of its afterstates: the other player wins with
+    that probability, and to it the two records have changed places, so that the matrix of them is
+    transposed.
+
+    `base` is the cell, with its rolls' win probabilities; `row` has the K probabilities of the
+    mover's policy there. At the cell where play begins, 0, the mover's win probability goes to
+    `starts`, by match and player.
     """
     code, shape, args, players = base.code, base.shape, base.args, base.args.players
     rolls = range(shape.num_actions)
     policy = [code.vector(row.number(roll), base.num_registers) for roll in rolls]
-    lost = recurrence.loss_probabilities(
-        code, policy, *_roll_readers(base), shape.bonus_members, shape.active_records
+    value_at_base, value_with_bonus = _roll_readers(base)
+    lost_by_own_record = recurrence.loss_probabilities(
+        code,
+        policy,
+        value_at_base,
+        value_with_bonus,
+        shape.bonus_members,
+        shape.active_records,
     )
     with code.when(cell.equals(0)):
-        won = code.builder.fsub(code.double(1.0), lost[0].number(0))
-        args.starts.put_number(match * players + player, won)
-    # By the opponent's record, then the own; records that are not active play as the last does.
-    rows = transposed(lost + [lost[-1]] * (shape.lanes - shape.active_records))
-    first = args.arrival_start.number(cell)
+        lost_at_start = lost_by_own_record[0].number(0)
+        won_at_start = code.builder.fsub(code.double(1.0), lost_at_start)
+        args.starts.put_number(match * players + player, won_at_start)
+    # Records that are not active play as the last does.
+    num_inactive = shape.lanes - shape.active_records
+    lost_by_own_record = lost_by_own_record + [lost_by_own_record[-1]] * num_inactive
+    lost_by_opponents_record = transposed(lost_by_own_record)
+    first_arrival = args.arrival_start.number(cell)
+    end_arrival = args.arrival_start.number(cell + 1)
     other_seat = match * players + players - 1 - player
-    with code.loop(first, args.arrival_start.number(cell + 1)) as arrival:
-        scores = args.landed[arrival * 2 :]  # opponent's and own score of the afterstate
-        origin = _ColumnBase(code, shape, args, other_seat, scores.number(0), scores.number(1))
+    with code.loop(first_arrival, end_arrival) as arrival:
+        afterstate_scores = args.landed[arrival * 2 :]
+        opponent_left, own_left = afterstate_scores.number(0), afterstate_scores.number(1)
+        afterstate = _ColumnBase(code, shape, args, other_seat, opponent_left, own_left)
         for record in shape.left_records:
-            origin.column.put(origin.position(record, 0), rows[record])
+            position = afterstate.position(record, points=0)
+            afterstate.column.put(position, lost_by_opponents_record[record])
 
 
 def _begin_column(code, shape, args, base, opponent):
@@ -256,7 +280,11 @@ def _begin_column(code, shape, args, base, opponent):
 
 
 def _roll_readers(base):
-    """Return two functions that read the Vector of a roll: at a base, and where the bonus leads."""
+    """Return two functions that read a roll's Vector: at a base, and the bonus points above it.
+
+    A base is the scores from which a roll counts its points. The Vector has the roll's win
+    probability for each record of the opponent.
+    """
     lanes = base.shape.lanes
     at_base = base.rolls()
     with_bonus = base.rolls(base.shape.bonus_points)

@@ -47,10 +47,11 @@ class Responder(NamedTuple):
 
 @part
 def choose(graph, responder, position, memory):
-    """Fill the responder's value and best action in a state where it moves, `own` its position.
+    """Fill the responder's value and best action in a state where it moves: position and memory.
 
-    An action is worth the expected value of the way by which it is played, less its dual price. The
-    best action is the first of those that are within `AS_GOOD` of the largest value.
+    An action is worth the expected value of its turn, less its dual price. The former is the entry
+    of `way_values` at the action's slot, the way by which it is played in the memory. The best
+    action is the first of those that are within `AS_GOOD` of the largest value.
     """
     own = responder.own_index[position]
     slots = graph.action_slot[graph.situation[position]]
@@ -69,7 +70,9 @@ def choose(graph, responder, position, memory):
 def value_used_ways(graph, responder, position, width, end_values, way_values):
     """Fill the expected values of the ways that the responder may play at an own position, by slot.
 
-    They are the means of `end_values`, by end and lane; both have `width` numbers for each lane.
+    A way is a distribution over the ends of a turn. Its values are the means of `end_values`, by
+    end and lane (what the memory hands on); both arrays have `width` numbers for each lane. Ways
+    that no state uses are left out.
     """
     own = responder.own_index[position]
     ways = ways_of(graph, graph.situation[position])

@@ -200,7 +200,8 @@ def _sum_dice(code: Code, dice: Dice, base: Base, counts, first_terms, added) ->
     numbers of a score. Its terms are the sums for the n before, of the bases that are 2 to
     `dice.sides` points away; it is their sum, divided by the sides. The first n has the terms
     `first_terms`, by points, or is 0 if they are None. ``added[n]``, if there is one, is added to
-    the sum at the base itself.
+    the sum at the base itself. ``base.sum_of(n, away)`` reads the sum of the base so far away, and
+    ``base.put_sum(n, away, value)`` writes it.
     """
     share = 1.0 / dice.sides
     previous_count = None
@@ -233,9 +234,10 @@ def _sum_dice(code: Code, dice: Dice, base: Base, counts, first_terms, added) ->
 def best_response_row(code: Code, values, row, tie) -> tuple[list[Vector], Vector]:
     """Emit rows with all probability on the best roll, the fewest dice on ties.
 
-    `values` and `row`, the probabilities before, have a Vector for each roll. Values within `tie`
-    of the best are as good as it. A row that is sure of such a roll stays. Returns the new
-    probabilities by roll, and a Vector that is 1 where a row changes, else 0.
+    `values` and `row`, the probabilities before, have a Vector for each roll, with a number for
+    each of several rows. Values within `tie` of the best are as good as it. A row that is sure of
+    such a roll stays. Returns the new probabilities by roll, and a Vector that is 1 where a row
+    changes, else 0. ``x.where_at_least(bound, a, b)`` is a where x >= bound, else b.
     """
     least_good = _largest(values) - tie
     # The value of a roll that the row is sure of, -1 of others.

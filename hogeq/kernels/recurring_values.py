@@ -82,7 +82,9 @@ def write_chain(graph, recurring, play, positions, choice, values, payoff):
     - ``recurring.leave_probability`` (m,) the probability to leave the block by this turn,
     - ``recurring.state_values`` (m,) the expected payoff, (T,), or value, (C, H), by leaving.
 
-    A state takes its `choice`, (C, H), an action; where that is NO_CHOICE, it acts by its row.
+    A state takes its `choice`, (C, H), an action; where that is NO_CHOICE, it acts by its row. An
+    action plays by a slot: a way, its distribution over outcomes, in a lane. An outcome's end leads
+    to a position, and its label and the lane to a memory.
     """
     memories = values.shape[1]
     transition, leave_probability = recurring.transition, recurring.leave_probability
@@ -106,8 +108,9 @@ def write_chain(graph, recurring, play, positions, choice, values, payoff):
                     action_probability = 1.0 if action == chosen else 0.0
                 if action_probability == 0.0:
                     continue
-                lane = slots[action, memory] % num_lanes(graph)
-                way = way_at(graph, situation, slots[action, memory])
+                slot = slots[action, memory]
+                lane = slot % num_lanes(graph)
+                way = way_at(graph, situation, slot)
                 for outcome in outcomes_of(graph, way):
                     probability = action_probability * graph.outcome_chance[outcome]
                     entry = end_entry(graph, position, graph.outcome_end[outcome])
@@ -303,9 +306,11 @@ def stay_probability(graph, recurring, position, memory, action):
 def stay_or_leave(graph, recurring, position, memory, aim, best_value, sign, way_values, chosen):
     """Return the action of a state that policy iteration takes by its aim, STAY or LEAVE.
 
-    STAY takes the action that stays in the block with the highest probability. LEAVE takes the
-    first of the best actions, of those that do not stay for certain if there are any. A value is
-    the entry of `way_values` at an action's slot, times `sign`. Without such an action: `chosen`.
+    STAY takes the action that stays in the block, a set of positions that play can return to, with
+    the highest probability. LEAVE takes the first of the best actions, of those that do not stay
+    for certain if there are any. An action's value is the entry of `way_values` at its slot, the
+    way by which it is played in the memory, times `sign`, -1 if the other player chooses. Without
+    such an action: `chosen`.
     """
     slots = graph.action_slot[graph.situation[position]]
     most_stay = -1.0  # the highest probability to stay, of the actions so far
@@ -329,7 +334,8 @@ def stay_or_leave(graph, recurring, position, memory, aim, best_value, sign, way
 def choose(graph, recurring, block, me, mover, aim, choice, values, payoff, scratch):
     """Choose actions, `choice` (C, H), in a block's states where `mover` moves: policy iteration.
 
-    A block is a set of positions that play can return to.
+    A block is a set of positions that play can return to. Actions are compared by `values` (C, H)
+    and `payoff` (T,), those of the player `me`: a mover that is another wants them low.
 
     - `aim` STAY: take the action that stays in the block with the highest probability.
     - `aim` IMPROVE: take the best action where it is worth more than the present one.

@@ -60,9 +60,14 @@ def action_outcomes(states, state, action):
 def mark(graph, reached):
     """Mark the states, `reached` (C, H), that play can come to; count outcomes that go on.
 
-    A state is a position and a memory. Positions are in an order in which play meets them. A way is
-    an action's distribution over outcomes; the next memory follows from the outcome's label and the
-    lane, a class of memories.
+    A state is a position and a memory; positions are in an order in which play meets them. How the
+    arrays of the graph lead from a state to the next, by indices into each other:
+
+    - ``way[situation, memory, action]``, by the kind of the position, is an action's distribution
+      over outcomes, -1 if there is no such action;
+    - ``place[position] + end[outcome]`` is an entry of `next` and `label`: the position after an
+      outcome, or -1 - t if play is over with payoff number t;
+    - ``following[label, lane]`` is the memory after it; a lane is a class of memories.
     """
     for start in range(len(graph.start)):
         reached[graph.start[start, 0], graph.start[start, 1]] = 1
@@ -76,10 +81,11 @@ def mark(graph, reached):
                 if way < 0:  # no action
                     continue
                 for outcome in segment(graph.first, way):
-                    end = graph.place[position] + graph.end[outcome]
-                    if graph.next[end] >= 0:  # else it is -1 - t, of payoff t
-                        next_memory = graph.following[graph.label[end], graph.lane[memory]]
-                        reached[graph.next[end], next_memory] = 1
+                    entry = graph.place[position] + graph.end[outcome]
+                    next_position = graph.next[entry]
+                    if next_position >= 0:  # else play is over
+                        next_memory = graph.following[graph.label[entry], graph.lane[memory]]
+                        reached[next_position, next_memory] = 1
                         num_outcomes += 1
     return num_outcomes
 
@@ -89,8 +95,9 @@ def lay_out(graph, number, states):
     """Fill the arrays of `states`, a :class:`States`, from those of a graph.
 
     `number` (C, H) is the number of each state, a position and a memory; -1 where play cannot come.
-    A way is an action's distribution over outcomes; the next memory follows from the outcome's
-    label and the lane, a class of memories.
+    Outcomes of a state's action lie one after another: the states that they lead to, and their
+    probabilities; those with which play is over are summed up as the immediate payoff. How the
+    graph leads to them: :func:`mark`.
     """
     actions = graph.way.shape[2]
     num_outcomes = 0
@@ -108,13 +115,13 @@ def lay_out(graph, number, states):
                     continue
                 for outcome in segment(graph.first, way):
                     chance = graph.chance[outcome]
-                    end = graph.place[position] + graph.end[outcome]
-                    next_position = graph.next[end]
-                    if next_position < 0:  # -1 - t, of payoff t
+                    entry = graph.place[position] + graph.end[outcome]
+                    next_position = graph.next[entry]
+                    if next_position < 0:  # play is over: it is -1 - t, of payoff number t
                         payoff = graph.payoff[-1 - next_position]
                         states.immediate_payoff[state, action] += chance * payoff
                     else:
-                        next_memory = graph.following[graph.label[end], graph.lane[memory]]
+                        next_memory = graph.following[graph.label[entry], graph.lane[memory]]
                         states.outcome_probability[num_outcomes] = chance
                         states.outcome_state[num_outcomes] = number[next_position, next_memory]
                         num_outcomes += 1

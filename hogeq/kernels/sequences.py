@@ -85,8 +85,10 @@ def illegal_mass_per_legal(policy, row, legal):
 def fill_weights(tree, policy, low, high, weights):
     """Fill realisation weights, (S,), of sequences that end in rows from `low`, below `high`.
 
-    A sequence's weight is the product of the probabilities of its own actions. `tree_row` numbers
-    the rows (information sets) in the order of plays; a refined one is a row after one sequence.
+    A sequence's weight is the product of the probabilities of its own actions. Rows (information
+    sets) have two numbers: `tree_row`, in the order of plays, so that weights before a row are
+    there already, and ``tree.policy_row[tree_row]``, that of the policy, (R, K). A refined
+    information set is a row after one sequence of own actions.
     """
     for tree_row in range(low, high):
         row, legal = tree.policy_row[tree_row], tree.num_legal[tree_row]
@@ -133,7 +135,8 @@ def sum_action_values(tree, tree_row, own_weights, sequence_values, action_value
     """Fill a row's action values, (K,): sums over its refined information sets.
 
     These are the parts of the row (information set) after one sequence of own actions each. Each
-    counts by its own realisation weight, (S,); weights of 1 give counterfactual values.
+    counts by its own realisation weight, (S,); weights of 1 give counterfactual values. `tree_row`
+    is the row's number in the order of plays.
     """
     action_values[:] = 0.0
     for refined in segment(tree.refined_offsets, tree_row):
@@ -167,8 +170,10 @@ def centre_values(action_values, legal, share, reach, extra):
 def add_expected_values(tree, tree_row, policy, sequence_values):
     """Add a row's expected value at each refined information set to the sequence before it.
 
-    A refined one is the part of a row (information set) after one sequence of own actions. Under
-    `policy`, (R, K); `sequence_values`, (S,), change in place.
+    A refined one is the part of a row (information set) after one sequence of own actions. The
+    expected value is under `policy`, (R, K), which has the row by the number
+    ``tree.policy_row[tree_row]``; `tree_row` is that in the order of plays. `sequence_values`,
+    (S,), change in place.
     """
     row, legal = tree.policy_row[tree_row], tree.num_legal[tree_row]
     extra = illegal_mass_per_legal(policy, row, legal)
@@ -181,7 +186,11 @@ def add_expected_values(tree, tree_row, policy, sequence_values):
 
 @part
 def add_best_values(tree, tree_row, sequence_values):
-    """Add the best action's value at each refined information set to the sequence before it."""
+    """Add the best action's value at each refined information set to the sequence before it.
+
+    A refined one is the part of a row (information set) after one sequence of own actions;
+    `tree_row` is the row's number in the order of plays. `sequence_values`, (S,), change in place.
+    """
     for refined in segment(tree.refined_offsets, tree_row):
         first_sequence, best_value = tree.first_sequence[refined], -np.inf
         for action in range(tree.num_legal[tree_row]):
@@ -197,7 +206,10 @@ def forward(tree, policies, shares, own, other, scratch, reach):
     `own`, (S,), gets those of ``policies[0]``; `other`, (S,), the mean of those of the n policies
     after it, by `shares`, (n,). One policy alone is self-play, and fills both. `reach`, (R,), or
     (0,) to leave it out, gets own weight times counterfactual reach, in the share of the games in
-    which player 0 has the seat. `scratch` is (S,).
+    which player 0 has the seat: half of them against opponents, all in self-play. It is summed over
+    a row's refined information sets, the row after one sequence of own actions each. `tree_row` is
+    the row's number in the order of plays, ``tree.policy_row[tree_row]`` that in policies and
+    `reach`. `scratch` is (S,).
     """
     fill_all_weights(tree, policies[0], own)
     seat_share = SEAT_SHARE
@@ -224,6 +236,9 @@ def backward(
     """Value all sequences for player 0, bottom-up, and set its rows by a role.
 
     A sequence is a player's own actions so far, a row an information set's action probabilities.
+    `tree_row` numbers rows in the order of plays, ``tree.policy_row[tree_row]`` those of policies.
+    The first ``tree.num_legal[tree_row]`` actions of a row are legal; probability that a policy has
+    on the others is spread over these (`extra` for each).
 
     1. Value sequences by the payoffs of their ends, against the opponents' weights `other`, (S,).
     2. For each row, the last first: fill its action values, weighted by reach and centred, in
@@ -266,8 +281,9 @@ def update_regrets(row, weight, discounts, plus, policy, action_values, tables):
     """Add one iteration's regrets of a row to `tables`, and its policy to the average.
 
     An action's regret is its counterfactual value, `action_values` (K,), less the expected one
-    under the policy, (R, K). Sums are discounted, and cut off if `plus`, by
-    :func:`hogeq.kernels.row_roles.add_regret`. `weight` is that of the policy in the average.
+    under the policy, (R, K). Sums are multiplied by `discounts`, one for positive and one for
+    negative sums, and cut off at 0 if `plus`, by :func:`hogeq.kernels.row_roles.add_regret`.
+    `weight` is that of the policy in the average.
     """
     actions = policy.shape[1]
     expected = 0.0
@@ -288,6 +304,8 @@ def minimise(tree, tables, factors, alternating, plus, epsilon, visits, scratch)
 
     1. Match regrets in all rows, and fill the realisation weights.
     2. For both players, or one after the other if `alternating`: value the ends of sequences.
+       Players are those from `low`, below `high`; their rows, in the order of plays, from
+       `first_row`, below `end_row`.
     3. For each of their rows, the last first: counterfactual values, the row's value to the
        sequences before it, new regrets in `tables`, and regrets matched again in the policy.
     4. Fill the players' realisation weights anew.

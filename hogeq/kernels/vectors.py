@@ -144,7 +144,8 @@ def one_hot(code, index, number, num_registers):
 def exponential(vector):
     """Return the exponential of a Vector of doubles, none above 0; 0 below -708.
 
-    1. n is the whole number next to x / log 2, so that exp(x) = 2**n * exp(x - n log 2).
+    1. n is the whole number next to x / log 2, so that exp(x) = 2**n * exp(x - n log 2). To round
+       to it, `_SHIFT` is added, 3 * 2**51: doubles of that size have no digits after the point.
     2. The second factor is by its Taylor series, to the last digit or two.
     3. The first is a double with exponent n.
     """
@@ -167,8 +168,9 @@ def exponential(vector):
 def _power_of_two(code, shifted):
     """Return 2 ** n for doubles n + `_SHIFT`, LLVM's vector, by building the bits of a double.
 
-    The whole number n stands in their lowest bits. With the bias added, it is moved to where a
-    double has its exponent; the bits above n are shifted out.
+    `_SHIFT` is so large, 3 * 2**51, that the whole number n stands in the lowest bits of the sum. A
+    double's exponent is stored as n + 1023, the `_BIAS`, above the 52 bits of its mantissa,
+    `_MANTISSA`: shifted there, with a mantissa of 0, it is 2 ** n. Bits above n are shifted out.
     """
     builder, count = code.builder, shifted.type.count
     integers = ir.VectorType(INT64, count)

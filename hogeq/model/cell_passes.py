@@ -149,14 +149,15 @@ class CellLayout:
         """Make the group of a mode and a lane, with the rolls that some memory of it plays.
 
         A mode is a kind of turn and whether the roll forces another; memories of one lane carry the
-        same to the next turn. A group's rolls lead to the same afterstates.
+        same to the next turn. A group's rolls lead to the same afterstates (scores after a turn).
+        A situation is a kind of cell, by which the modes of rolls differ.
         """
         in_lane = self.tables.memory_lane == lane  # (H,)
         rolls = []
         for modes in self.tables.roll_mode:  # of a situation, (H, K)
-            is_played = (modes[in_lane] == mode).any(axis=0)
+            is_played = (modes[in_lane] == mode).any(axis=0)  # (K,)
             if is_played[1:].sum() > 1:
-                # Rolls that nobody plays do no harm, and leave fewer families.
+                # Rolls that nobody plays do no harm, and groups with equal rolls are of one family.
                 is_played[1:] = True
             rolls.append(tuple(np.flatnonzero(is_played).tolist()))
         kind = int(self.tables.mode_kind[mode])
@@ -178,10 +179,11 @@ class CellLayout:
     def _lay_out_groups(self) -> None:
         """Set `families`, `groups`, `line_of_roll`, `num_sums` and `num_lines`.
 
-        A group is a kind of turn and a part of the memory that it carries along; a line is one roll
-        of a group; a page has the afterstates of one record of the turn. Groups of the same kind
-        and rolls, neighbours in the list, join a family. Each group gets its first page, its
-        vectors of sums, and its lines, counted in each situation anew.
+        A group is a kind of turn and a part of the memory (lane) that it carries along; a line is
+        one roll of a group; a page has the afterstates (scores after a turn) of one record of the
+        turn. Groups of the same kind and rolls, neighbours in the list, join a family, of which one
+        kernel's code serves all. Each group gets its first page, its first vector of sums of dice,
+        and its first line in each situation, a kind of cell: a row of `groups`.
         """
         tables = self.tables
         families: list[Family] = []
@@ -230,9 +232,10 @@ class CellLayout:
     def handover(self) -> Ints:
         """How the turn ends on each page of afterstates, and which memories move next, (pages, 3).
 
-        A page has the afterstates of one end of the turn (1 forces another turn), part of the
-        memory that is carried along (lane) and record. The columns are the end and two memories.
-        That of the other player, then that of the same one, whose numbers come after all others.
+        A page has the afterstates (scores after a turn) of one end of the turn (1 forces another
+        turn), one part of the memory that is carried along (lane), and one record of the turn. The
+        columns are the end; the memory that moves next if the other player does; and that if the
+        same player does, whose numbers come after all others.
         """
         next_memory = self.tables.next_memory  # (2, W, J), by whether the same player moves again
         rows = [
@@ -245,12 +248,14 @@ class CellLayout:
 
     @cached_property
     def landing(self) -> Positions:
-        """Twice the position of the cell on which an afterstate lands, + 1 for the same player.
+        """Where each afterstate (scores after a turn) lands: on a cell, or where play is over.
 
-        The table is by end of the turn, total and opponent's score: (ends, totals, width). A
-        position is an index within a page of cells, a ring of rows by total score. Where play is
-        over it is that of one of a page's constants: the first, 0, for a loss, the last, 1, for a
-        win.
+        An entry is twice a position, plus 1 if the same player moves again. The table is by end of
+        the turn (1 forces another), total of both scores and opponent's score: (ends, totals,
+        width). A position is an index within a page of cells, those of one memory: rows by total, a
+        ring of which the row is ``total % cell_rows``, each by opponent's score. The last numbers
+        of a page are constants, a loss first and a win last: their positions stand where play is
+        over.
         """
         goal, board = self.goal, self.board
         # First the afterstates past the board, of which a landing says whether they win.
@@ -279,14 +284,17 @@ class CellLayout:
 
     @cached_property
     def no_dice(self) -> Positions:
-        """Index of the afterstate of rolling no dice, counted from a group's first page on.
+        """Index of the afterstate, the scores that a turn leaves, of rolling no dice.
 
-        The table is by kind of turn, total and opponent's score: (D, 2 * G - 1, width). A page has
-        the afterstates of one record of the turn, in rows by total score. Where no dice decide the
-        game, the index is that of one of the first page's constants, of a loss or a win.
+        The table is by kind of turn, total of both scores and opponent's score, as kernels visit
+        them: (D, 2 * G - 1, width). An index counts numbers from the first page of a group on. Each
+        page has the afterstates of one record, what is remembered of the turn: rows by total, each
+        by the opponent's score. Rows are a ring, so that a total's row is ``total %
+        afterstate_rows``. The last numbers of a page are constants, a loss first and a win last;
+        where the turn decides the game, the index is that of one of them.
         """
         tables, goal, board = self.tables, self.goal, self.board
-        own, opponent = np.indices((goal, goal))
+        own, opponent = np.indices((goal, goal))  # scores before the turn
         loss_position = board.afterstate_page - self.cells
         win_position = board.afterstate_page - 1
         size = len(tables.dice_of_kind), 2 * goal - 1, board.row_width
@@ -296,7 +304,8 @@ class CellLayout:
             opponent_after = opponent + tables.no_dice_gift[kind]
             row = (own_after + opponent_after) % board.afterstate_rows
             page = tables.no_dice_record[kind]
-            position = row * board.row_width + opponent_after + page * board.afterstate_page
+            position = page * board.afterstate_page + row * board.row_width + opponent_after
+            # Probability 0 or 1, of no dice: the first choice.
             wins = tables.win_at_once[kind, :goal, :, 0] > 0.5
             goes_on = (own_after < goal) & (opponent_after < goal)
             end_position = np.where(wins, win_position, loss_position)
@@ -309,13 +318,14 @@ class CellLayout:
         """Win probability by the sum of n dice from an own score at the goal or past it.
 
         Pages have no such scores, but sums of more dice from lower scores read them. Dice that show
-        a 1 count 0, as in all sums. By kind of turn, total - G, block, n from 0, and cell of the
-        block: (D, G - 1 + sides, blocks, depth, cells). Blocks are counted back from the one that
-        has the opponent's score total - G, of the cell whose own score is the goal.
+        a 1 count 0, as in all sums. By kind of turn, total of both scores less the goal, block, n
+        from 0, and cell of the block: (D, G - 1 + sides, blocks, depth, cells). A block is as many
+        neighbouring cells of one total as a vector has numbers; they are counted back from the one
+        that has the opponent's score total - G, of the cell whose own score is the goal.
         """
         tables, goal, cells, shape = self.tables, self.goal, self.cells, self.shape
         most_sides, depth = shape.most_sides, shape.edge_depth
-        wins = (tables.landings.kind == WIN)[:, :goal].astype(np.float64)
+        wins = (tables.landings.kind == WIN)[:, :goal].astype(np.float64)  # own, opponent's score
         num_totals = goal - 1 + most_sides
         edge = np.zeros((len(tables.dice_of_kind), num_totals, shape.edge_blocks, depth, cells))
         total_past_goal, block, cell = np.ogrid[:num_totals, : shape.edge_blocks, :cells]
@@ -433,5 +443,6 @@ class CellPasses:
         """Exact win rate of the first of two matrices, int64 (2, G, G)."""
         rolls = matrices.astype(np.float64)
         unread_reach = Reach(self.each_reach[0], np.ones(1))
-        starts, _ = self.backward(EVALUATE, rolls, unread_reach, 1.0, 1.0)
+        # Temperature and damping are for roles that change the policy.
+        starts, _ = self.backward(EVALUATE, rolls, unread_reach, temperature=1.0, damping=1.0)
         return WinRate.from_starts(*starts[0].tolist())

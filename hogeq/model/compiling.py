@@ -79,26 +79,45 @@ def _pass_forward(make: Callable[[], Layout], policies: Floats) -> None:
 def _pass_backward(make: Callable[[], Layout], policies: Floats, role: Role) -> None:
     """Make a layout, and pass backward by a role."""
     passes = make()
-    passes.backward(role, policies, Reach(passes.each_reach[0], np.ones(1)), 1.0, 1.0)
+    reach = Reach(passes.each_reach[0], np.ones(1))
+    passes.backward(role, policies, reach, temperature=1.0, damping=1.0)
 
 
 def _certificate_calls(rules: Rules) -> Iterator[Call]:
-    """Yield a call of every kernel of certificates, on a small game whose vectors are as wide."""
-    goal, dice = 6, rules.num_actions - 1
-    dice = next(few for few in (2, 8, dice) if width_of(few + 1) == width_of(dice + 1))
+    """Yield a call of every kernel of certificates, on a small game whose vectors are as wide.
+
+    A kernel is compiled for vectors of one width, a power of two that actions are rounded up to, so
+    a game with few dice compiles those of the game with the `rules`. The kernels are those of a
+    responder that pays dual prices for its actions. They work on a claim of 0, a rise of the prices
+    of one information set (row), so that the numbers that they compute mean nothing.
+    """
+    goal, most_dice, row = 6, rules.num_actions - 1, 1
+    dice = next(few for few in (2, 8, most_dice) if width_of(few + 1) == width_of(most_dice + 1))
+    num_actions = dice + 1
     small = replace(EDITIONS["su20"], goal=goal, max_dice=dice)
-    policy = np.full((goal**2, dice + 1), 1.0 / (dice + 1))
-    priced = PricedResponders([Problem(of_hog(small), 0, policy, 1.0)])
-    states = np.zeros((1, of_hog(small).memories))
-    claim = Claim(np.zeros(1, np.int64), states, states[0], 1.0, 1.0)
+    graph = of_hog(small)
+    uniform = np.full((goal**2, num_actions), 1.0 / num_actions)
+    problem = Problem(graph=graph, seat=0, policy=uniform, chance=1.0)
+    priced = PricedResponders([problem])
     (part,) = priced.parts
-    stored = RowPrices(np.arange(goal**2), np.zeros(part.arrays.prices.shape))
+    states = graph.memories  # of a row
+    claim = Claim(
+        actions=np.zeros(1, np.int64),
+        price_rises=np.zeros((1, states)),
+        value_fall=np.zeros(states),
+        covered_share=1.0,
+        lent_share=1.0,
+    )
+    row_prices = RowPrices(
+        own_positions=np.arange(goal**2), prices=np.zeros(part.arrays.prices.shape)
+    )
+    no_rise = np.zeros((num_actions, states))
     yield priced.visit
     yield priced.remember
-    yield lambda: priced.is_met_once(1)
-    yield lambda: part.lift(1, claim)
-    yield lambda: part.lend(1, claim, stored)
-    yield lambda: part.revise(1, stored, np.zeros((dice + 1, states.size)), 1.0)
+    yield lambda: priced.is_met_once(row)
+    yield lambda: part.lift(row, claim)
+    yield lambda: part.lend(row, claim, row_prices)
+    yield lambda: part.revise(row, row_prices, no_rise, lent=1.0)
 
 
 def missing(game: HogEngine, *names: str) -> Iterator[cache.Kernel]:

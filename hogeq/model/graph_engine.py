@@ -123,16 +123,18 @@ class GraphWorkspace(CheckedPasses):
             GraphPasses(engine.graph, opponents, seat, use_mirrors=mirrored and players == 1)
             for seat in ((0,) if mirrored else (0, 1))
         ]
-        # In self-play both seats count, else each one half; with mirrors the start has both.
-        self._share = 1.0 if mirrored or players == 1 else 0.5
+        # Share of the games in which player 0 has the seat of a pass. In self-play it has both;
+        # with mirrors the starts of one pass are both.
+        self._seat_share = 1.0 if mirrored or players == 1 else 0.5
 
     def forward(self, policies: Floats, weights: Floats | None = None) -> Reach:
         """Compute the reach of every row of player 0 against opponents drawn by `weights`, (n,)."""
-        played, shares = self._played(policies), self._shares(weights)
+        legal_policies = self._legal(policies)
+        opponent_weights = self._shares(weights)
         self._require_rows(policies)
-        seat_reaches = (shares @ seat.forward(played) for seat in self._seats)
-        rows = sum(seat_reaches) * self._share
-        self._latest = Reach(np.asarray(rows), shares)
+        seat_reaches = (opponent_weights @ seat.forward(legal_policies) for seat in self._seats)
+        rows = sum(seat_reaches) * self._seat_share
+        self._latest = Reach(np.asarray(rows), opponent_weights)
         return self._latest
 
     def cell_reach(self, policies: Floats) -> Floats:
@@ -153,17 +155,18 @@ class GraphWorkspace(CheckedPasses):
         ASCEND and SOFTMAX change the rows of player 0 in place.
         """
         self._require_latest(reach)
-        played = self._played(policies)  # with illegal actions' probability spread
-        before = played[0].copy()
+        legal_policies = self._legal(policies)
+        before = legal_policies[0].copy()
         results = [
-            seat.backward(role, played, reach.weights, temperature, damping) for seat in self._seats
+            seat.backward(role, legal_policies, reach.weights, temperature, damping)
+            for seat in self._seats
         ]
         changes = sum(changed for _, changed in results)
         # Only COUNTERFACTUAL has values; of other roles a table stands in, which nobody reads.
         values = self._values(policies[0]) if role == Role.COUNTERFACTUAL else before
         if role in {Role.ASCEND, Role.SOFTMAX}:
-            is_new = (played[0] != before).any(axis=-1)
-            policies[0][is_new] = played[0][is_new]
+            is_new = (legal_policies[0] != before).any(axis=-1)
+            policies[0][is_new] = legal_policies[0][is_new]
             if len(policies) == 1:
                 rate = self.win_rate(policies)  # of new rows against new rows
                 return Valued(rate.first, rate.first, changes, values)
@@ -174,14 +177,15 @@ class GraphWorkspace(CheckedPasses):
         self, policies: Floats, role: Role = Role.EVALUATE, weights: Floats | None = None
     ) -> WinRate:
         """Exact win rate of player 0, its role being EVALUATE or FULL_MEMORY."""
-        played, shares = self._played(policies), self._shares(weights)
+        legal_policies = self._legal(policies)
+        opponent_weights = self._shares(weights)
         is_self_play = len(policies) == 1
         both_respond = is_self_play and role == Role.FULL_MEMORY
         starts = [
-            seat.backward(role, played, shares, both_respond=both_respond)[0]
+            seat.backward(role, legal_policies, opponent_weights, both_respond=both_respond)[0]
             for seat in self._seats
         ]
-        first, second = self._rates(starts, shares)
+        first, second = self._rates(starts, opponent_weights)
         return WinRate.from_starts(first, first if is_self_play else 1.0 - second)
 
     @property
@@ -211,7 +215,7 @@ class GraphWorkspace(CheckedPasses):
         legal, total = self._engine.graph.legal, np.zeros(self._engine.shape)
         for seat in self._seats:
             own = self._engine.own_rows[seat.me]
-            total[own] += self._share * seat.action_values[own]
+            total[own] += self._seat_share * seat.action_values[own]
         total[~legal] = 0.0
         mean = total.sum(axis=1) / np.maximum(legal.sum(axis=1), 1)
         least = np.where(legal, total, np.inf).min(axis=1)
@@ -219,5 +223,6 @@ class GraphWorkspace(CheckedPasses):
         value_of_illegal = np.where(plays_illegal, mean, least)
         return np.where(legal, total, value_of_illegal[:, None])
 
-    def _played(self, policies: Floats) -> Floats:
+    def _legal(self, policies: Floats) -> Floats:
+        """Check policies, (Q, R, K), and spread the probabilities of illegal actions, in a copy."""
         return self._engine.legal(self._plain(policies))

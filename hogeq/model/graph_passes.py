@@ -44,19 +44,22 @@ class Run(NamedTuple):
 
 
 def _runs(pass_graph: PassGraph, memories: int) -> list[Run]:
-    """Cut the blocks of a pass into runs of one kind; small blocks also by what they may take.
+    """Cut the blocks of a pass into runs of one kind, each for one call of a kernel.
 
-    A block is a set of positions. One that recurs, to which play can return, is SMALL, solved by
-    elimination, or LARGE, iterated; others are PLAIN.
+    A block is a set of positions, of `memories` states each. One that recurs, to which play can
+    return, is SMALL, solved by elimination, or LARGE, iterated; others are PLAIN. A run of small
+    blocks is also cut where its operations, summed from the first block on, reach a multiple of
+    `SLICE`, so that a call does not take long.
     """
     states = np.diff(pass_graph.block_start) * memories  # of each block
     kind_if_recurs = np.where(states <= MOST_DENSE, SMALL, LARGE)
     kind = np.where(pass_graph.block_recurs > 0, kind_if_recurs, PLAIN)
-    # A row for each state at most, and an elimination, a cube of states, for each row.
+    # Setting a small block's rows one by one solves it anew for each. It has no more rows than its
+    # n states, and an elimination takes n ** 3 operations.
     operations = np.where(kind == SMALL, states.astype(np.float64) ** 4, 0.0)
     slice_number = np.cumsum(operations) // SLICE
-    is_cut = (np.diff(kind) != 0) | (np.diff(slice_number) != 0)
-    bounds = [0, *(np.flatnonzero(is_cut) + 1).tolist(), len(kind)]
+    next_is_other = (np.diff(kind) != 0) | (np.diff(slice_number) != 0)  # by block but the last
+    bounds = [0, *(np.flatnonzero(next_is_other) + 1).tolist(), len(kind)]
     return [Run(first, last, int(kind[first])) for first, last in pairwise(bounds)]
 
 
@@ -130,7 +133,10 @@ def _in_slices(
     block: int,
     *arguments: Any,
 ) -> None:
-    """Call a kernel until it is done with a block; between calls it can be interrupted."""
+    """Call a kernel until it is done with a block; between calls it can be interrupted.
+
+    Its fourth argument is whether the block begins; the last ones are `arguments`.
+    """
     is_done = kernel(pass_graph, recurring, block, True, *arguments)
     while not is_done:
         is_done = kernel(pass_graph, recurring, block, False, *arguments)
@@ -275,17 +281,21 @@ class GraphPasses:
     def value_changes(
         self, policies: Floats, weights: Floats, after: Floats, gains: Floats
     ) -> float:
-        """Fill `gains` (R,), of payoff: by each row's change to its row in `after` (R, K) alone.
+        """Fill `gains` (R,): by how much the payoff rises if one row alone is as in `after` (R, K).
 
-        Only of rows (information sets) in blocks that recur, to which play can return; others,
-        which a play meets once, stay as they are. A row's change moves neither the flow into its
-        block nor the values of later blocks, so it gains the flow times the change of the block's
-        values. Returns how far iteration of large blocks may have moved the values in a gain,
-        before the change and after it; else 0.
+        Only of rows (information sets) in blocks that recur, sets of positions to which play can
+        return; the gains of others, which a play meets once, stay as they are. A row's change moves
+        neither the flow into its block nor the values of later blocks, so it gains the flow times
+        the change of the block's values.
+
+        Large blocks are valued by iteration, which stops a little off. Returns a bound on the error
+        of a gain by that: of the values before the change plus the values after it; else 0.
         """
-        pass_graph, changed, entering = self.pass_graph, policies.copy(), np.zeros_like(self.reach)
+        pass_graph = self.pass_graph
+        entering = np.zeros_like(self.reach)  # reach with which play comes into each block
         self.forward(policies, entering)
         self.backward(EVALUATE, policies, weights)
+        changed = policies.copy()  # one row at a time is replaced by that of `after`
         matches, rule = self._matches(changed, weights), self._rule(EVALUATE)
         own = pass_graph.player == self.me
         is_new = own.copy()  # (C,) positions whose rows change
@@ -297,7 +307,8 @@ class GraphPasses:
             flow, before = entering[:, positions], self.values[:, positions]
             if not flow.any():  # of blocks that do not recur it is not kept
                 continue
-            for row in set(pass_graph.row[positions[is_new[positions]]].tolist()):
+            new_positions = positions[is_new[positions]]
+            for row in set(pass_graph.row[new_positions].tolist()):
                 changed[0, row] = after[row]
                 self._scratch.iteration_error[0] = 0.0
                 self._value(Run(block, block + 1, kind), matches, rule)
@@ -310,26 +321,32 @@ class GraphPasses:
     def _settle_large(self, recurring: RecurringBlocks, block: int, *arguments: Any) -> None:
         """Value a large block, and set its rows one by one as the role has it.
 
-        A block is a set of positions that play can return to. The arguments are as of
-        :func:`hogeq.kernels.graph_passes.act`.
+        A block is a set of positions that play can return to. Its values are those of a Markov
+        chain, found by value iteration. The kernel `settle_large` sets rows until it needs values
+        of the block for the rows as they are then; it notes in ``progress[STALE]`` that they are
+        out of date, and returns whether it is to be called again. Its fourth argument is whether
+        the block begins; the last ones are as of :func:`hogeq.kernels.graph_passes.act`.
         """
         from hogeq.kernels.recurring_rows import settle_large
 
         pass_graph, (rule, matches, *_) = self.pass_graph, arguments
-        # Rows then stay, so that the last values are the result.
-        bounds = rule.role == COUNTERFACTUAL
+        # In this role rows stay, so that the values are the result, and their error is bounded.
+        is_result = rule.role == COUNTERFACTUAL
         goes_on = settle_large(pass_graph, recurring, block, True, *arguments)
         while goes_on:
-            if recurring.progress[STALE]:
+            is_out_of_date = recurring.progress[STALE] > 0
+            if is_out_of_date:
                 for match in range(len(self.values)):
                     play = Play(self.me, matches.policies, match)
-                    self._iterate(block, play, recurring.no_choice, bounds=bounds)
+                    self._iterate(block, play, recurring.no_choice, bounds=is_result)
             goes_on = settle_large(pass_graph, recurring, block, False, *arguments)
 
     def _iterate(self, block: int, play: Play, choice: NDArray[Any], *, bounds: bool) -> None:
         """Value a large block by value iteration; if `bounds`, also bound what it misses.
 
-        States act by their rows, or if they have a `choice` (C, H) by the best action.
+        A block is a set of positions that play can return to. States act by their rows of the
+        policies; a state that has a `choice`, (C, H), an action in place of `NO_CHOICE`, acts by
+        the best action. The bound is added to :attr:`error`.
         """
         from hogeq.kernels import recurring_values
 

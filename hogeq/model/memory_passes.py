@@ -107,33 +107,45 @@ def _arrivals(tables: Tables) -> tuple[Ints, Ints, Ints]:
 def memory_shape(tables: Tables) -> Shape:
     """Gather the constants that kernels of a game are compiled with.
 
-    A record is what memory keeps of a player's last turn, and what a turn leaves is an afterstate.
-    Some records play with a bonus; some (`sole`) are left by one number of points alone.
+    A memory is a pair of records, the mover's and the opponent's, each of what its last turn did. A
+    turn leaves an afterstate: scores, and the record of this turn. Constants are about records:
+    how many there are, which of the mover's gain a bonus on a roll, and which are left by turns of
+    one number of points alone, so that an afterstate with such a record comes from one own score.
+    Each vector of a kernel has one number (lane) for each record of the opponent.
     """
     (dice,) = tables.dice_of_kind
-    points = _points_by_record(tables)
-    sole = {
+    points_of_record = _points_by_record(tables)  # by each record that a turn can leave
+    left_records = sorted(points_of_record)
+    # Sums of several dice come to their record die by die, from more than one score.
+    left_by_one_score = {
         target.record
         for target in dice.targets
-        if target.record != dice.sum_record and len(points[target.record]) == 1
+        if target.record != dice.sum_record and len(points_of_record[target.record]) == 1
     }
-    gains_bonus = _bonus_by_records(tables)[:, 0] > 0  # by own record and roll
+    # The opponent's record does not matter to the bonus: the first stands for all.
+    gains_bonus = _bonus_by_records(tables)[:, 0] > 0  # (records, K), by own record and roll
+    members_by_roll = [np.flatnonzero(gains).tolist() for gains in gains_bonus.T]
     return Shape(
         lanes=_lane_size(tables),
         num_actions=tables.num_actions,
         active_records=_num_records(tables),
         num_records=tables.num_records,
         bonus_points=tables.most_bonus,
-        bonus_members=tuple(tuple(np.flatnonzero(gains).tolist()) for gains in gains_bonus.T),
-        left_records=tuple(sorted(points)),
-        records_of_one_base=tuple(sorted(sole)),
-        shared_records=tuple(record for record in sorted(points) if record not in sole),
+        bonus_members=tuple(map(tuple, members_by_roll)),
+        left_records=tuple(left_records),
+        records_of_one_base=tuple(sorted(left_by_one_score)),
+        shared_records=tuple(record for record in left_records if record not in left_by_one_score),
         dice=dice,
     )
 
 
 def _points_by_record(tables: Tables) -> dict[int, set[int]]:
-    """Map each record, what is remembered of a turn, to the points of the turns that leave it."""
+    """Map each record, what is remembered of a turn, to the points of the turns that leave it.
+
+    Turns roll some dice or none. A target of the dice is one outcome, its points and its record.
+    Outcomes with the record `sum_record` are computed die by die instead, so its points are those
+    of the last die alone.
+    """
     (dice,) = tables.dice_of_kind
     points: dict[int, set[int]] = {}
     for target in dice.targets:
@@ -172,9 +184,10 @@ class _Column(NamedTuple):
 def _column(tables: Tables, shape: Shape) -> _Column:
     """Lay a column out, ring after ring: afterstates by record, then rolls, then sums of dice.
 
-    A column has all numbers of the cells of one opponent's score; `positions` says, by own score
-    and kind of number, where it begins. A ring of n entries has as many scores as are in use at
-    once: a score's entry is ``score % n``.
+    A column has all numbers of the cells (pairs of scores) of one opponent's score. A ring of n
+    entries has as many own scores as are in use at once: a score's entry is ``score % n``. Its
+    columns in the table `positions` say, by own score, where the entry begins: one for each record,
+    what is remembered of a turn, then one for the rolls and one for the sums.
     """
     goal, lane_size = tables.goal, shape.lanes
     points = _points_by_record(tables)
@@ -211,13 +224,17 @@ class MemoryPasses:
         """Make the two kernels of a game, and all arrays that they read and write, by name.
 
         A cell is a pair of scores, a column the cells of one opponent's score. It has afterstates,
-        the scores that a turn leaves, by record: what memory keeps of the turn.
+        the scores that a turn leaves, by record: what memory keeps of the turn. `matches` is the
+        number of opponents; `players` is 1 in self-play and else 2. The kernels' docstrings,
+        :func:`hogeq.kernels.memory_vectors.write_values`, describe their arguments.
         """
         goal, shape = tables.goal, memory_shape(tables)
         column = _column(tables, shape)
-        own, opponent = pass_order(goal, max(1, STRIP // matches))
-        score = own + tables.no_dice_points[0][own, opponent]
-        record = tables.no_dice_record[0][own, opponent]
+        own, opponent = pass_order(goal, max(1, STRIP // matches))  # of cells, by visit
+        kind_of_turn = 0  # the only one
+        win_at_once = tables.win_at_once[kind_of_turn]  # by own and opponent's score, and roll
+        score = own + tables.no_dice_points[kind_of_turn][own, opponent]
+        record = tables.no_dice_record[kind_of_turn][own, opponent]
         no_dice = column.at[np.minimum(score, goal) + shape.rows_below, record]  # its afterstate
         # 0 for the widest vectors, 64 bytes; half as wide in single precision if these do not fit.
         width = VECTOR if shape.lanes % (2 * VECTOR) else 0
@@ -249,8 +266,8 @@ class MemoryPasses:
         self._value_arguments = {
             "matches": matches,
             "spare": column.spare,
-            "wins": tables.win_at_once[0][own, opponent],
-            "past": np.ascontiguousarray(tables.win_at_once[0][goal:].swapaxes(0, 1)),
+            "wins": win_at_once[own, opponent],  # by visit and roll
+            "past": np.ascontiguousarray(win_at_once[goal:].swapaxes(0, 1)),
             "reach": self._reach,
             "starts": self._starts,
             "action_values": self.action_values,

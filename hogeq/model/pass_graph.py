@@ -25,16 +25,26 @@ class _ActionWays(NamedTuple):
 
     original: Ints  # (W,) number of the way in the graph
     action: Ints  # (W,) action that plays by it
-    number: Ints  # (S, H, K) of the way by which an action plays; of no action that of the first
+    # (S, H, K), which new way an action plays in a situation and memory; of an action that does not
+    # exist, the way of the first that does.
+    number: Ints
 
 
 @lru_cache(maxsize=4)
 def pass_graph_of(graph: Graph) -> PassGraph:
-    """Put a graph into the order of a pass: blocks, ways of one action each, padded lanes.
+    """Put a graph of a game into the arrays that passes over it read, :class:`PassGraph`.
 
-    A block has positions that are valued together. A way is a distribution over outcomes, by which
-    an action is played in some memories; a lane is a class of memories from which each label of a
-    turn leads to the same memory. A situation is a kind of position, with its ways numbered anew.
+    A state of the game is a position and one of H memories, hidden from the other player. What an
+    action does in a state is said by these:
+
+    - A situation is a kind of position. It and the memory decide the way of each action.
+    - A way is a distribution over the ends of a turn. Here each is played by one action alone.
+    - An end leads to a position, and by its label and the lane to a memory. A lane is a class of
+      memories from which each label leads to the same one; lanes are padded to whole vectors.
+
+    A slot is the number of a way in its situation, times the padded number of lanes, plus a lane:
+    so a turn's value has an index in the memories that share it. Blocks are sets of positions that
+    are valued together, in the order of play.
     """
     situations, _, _ = graph.way.shape
     is_legal = np.asarray((graph.way >= 0).all(axis=1))  # (S, K)
@@ -55,7 +65,7 @@ def pass_graph_of(graph: Graph) -> PassGraph:
     situation_start = np.searchsorted(pairs // num_ways, np.arange(situations + 1))
     situation_ways = pairs % num_ways
     local_way = np.searchsorted(pairs, pair_of) - situation_start[:-1, None, None]
-    action_slot = (local_way * width + graph.lane[:, None]).transpose(0, 2, 1)
+    action_slot = (local_way * width + graph.lane[:, None]).transpose(0, 2, 1)  # (S, K, H)
     # How many ends a way, and a situation, can have: 1 more than the largest number of one.
     ends_of_way = np.maximum.reduceat(outcome_end, outcome_start[:-1]) + 1
     num_ends = np.maximum.reduceat(ends_of_way[situation_ways], situation_start[:-1])
@@ -226,7 +236,11 @@ def _are_mirrored(graph: Graph, positions: Ints, ends: Ints) -> bool:
 
 
 def without_mirrors(pass_graph: PassGraph) -> PassGraph:
-    """Leave out positions of player 1: turns that lead to one lead to its mirror instead."""
+    """Leave out positions of player 1: turns that lead to one lead to its mirror instead.
+
+    The mirror of a position is the one with the players exchanged. For self-play, in which both
+    players follow one policy.
+    """
     is_included = pass_graph.player[pass_graph.position_order] != 1
     num_included = np.append(0, np.cumsum(is_included))
     num_before = num_included[pass_graph.block_start]  # positions before each block

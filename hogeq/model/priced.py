@@ -149,8 +149,9 @@ class PricedResponders:
     def missing(self) -> float:
         """Return by how much probabilities that should sum to 1 miss it at most.
 
-        Chances of problems, rows of the other player and of nature, and outcomes of ways, of which
-        rounding of each chance is no fault.
+        They are the chances of the problems, each row of the other player's policy and of nature's,
+        and the outcomes of each way, a distribution over ends of a turn; rounding of each outcome's
+        chance is no fault.
         """
         errors = [abs(float(self._chances.sum()) - 1.0)]
         for problem in self.problems:
@@ -175,11 +176,14 @@ class PricedResponders:
     # --- claims ---
 
     def lift(self, row: int, claim: Claim) -> tuple[Floats, float]:
-        """Value the claims of a row, without charging them: refunds, and the fall of the value.
+        """Value a claim without charging it: refunds of its actions, and the fall of the value.
 
-        Claims are rises of dual prices in the states of one row, an information set. Refunds are
-        worths of the claims at the start: one for each action that claims, but those of the last
-        may share one that is no less. The second is by how far the responders' value falls.
+        A claim raises the dual prices of some actions in the states of one row, an information set.
+        An action's refund is the most that a responder who takes it in the whole row collects of
+        the claim, in the mean over the starts. The refunds are in the order of `claim.actions`; one
+        pass values ``claim.num_refunds`` of them, and if more actions claim, the last number is an
+        upper bound on the refunds of all that are left. The fall is by how much the responders, who
+        know the state and pay the prices, get less. Both are means over the problems.
         """
         refunds = np.zeros(claim.num_refunds)
         total_fall = 0.0
@@ -198,14 +202,14 @@ class PricedResponders:
         the most that a responder who takes one action in the whole row collects of the claim.
         `row_prices` is the row's own part of the prices, changed alike, by number of the responder;
         None if it is not stored. `lifted` are the refunds if the last pass was :meth:`lift` of the
-        same claim: with one responder no other pass is then made.
+        same claim: with one responder no other pass is then made. Returns the refunds of the
+        actions that claim, as :meth:`lift` does.
         """
-        refunds = np.zeros(claim.num_refunds)
-        if lifted is not None and len(self.parts) == 1:
-            refunds = lifted
+        is_lifted = lifted is not None and len(self.parts) == 1  # the arrays are of that pass
+        refunds = lifted if lifted is not None and is_lifted else np.zeros(claim.num_refunds)
         for number, claim_on_part in self._by_part(row, claim):
             part = self.parts[number]
-            if refunds is not lifted:
+            if not is_lifted:
                 refunds_of_part, _ = part.lift(row, claim_on_part)
                 refunds += self._chances[number] * refunds_of_part
             stored = None
@@ -223,7 +227,11 @@ class PricedResponders:
             yield number, claim._replace(price_rises=rises, value_fall=fall)
 
     def _states(self, row: int) -> Iterator[tuple[int, slice]]:
-        """Yield the number of each responder that moves in a row, and its slice of the n states."""
+        """Yield the number of each responder that moves in a row, and its slice of the n states.
+
+        A row is an information set; its states of all responders, one for each problem, lie side by
+        side.
+        """
         first = 0
         for number, part in enumerate(self.parts):
             count = len(part.passes.positions_of_row(row)) * part.passes.graph.memories
@@ -238,10 +246,15 @@ class PricedResponders:
     ) -> Floats:
         """Raise dual prices in a row by `more`, (K, n), and move its loans to lower the bound most.
 
-        The row is an information set of n states; loans are cuts of prices before it. `row_prices`
-        is the row's part of the prices, by number of the responder, revised in place; `lent` the
-        largest share of an action's reduced cost that is lent. Returns the refunds of all claims of
-        the row, (K,).
+        The row is an information set of n states, in which K actions have prices, its claims; loans
+        are cuts of the prices of actions before it. Where all claims are worth less by an action
+        than by others, it gives back its loan as far; where some claim is worth more by it than by
+        the preferred actions, it is lent more.
+
+        `row_prices` is the row's part of the prices, by number of the responder, revised in place;
+        `lent` the largest share of an action's reduced cost that is lent. Returns the refund of
+        each action, (K,): the most that a responder who takes it in the whole row collects of all
+        claims of the row.
         """
         refunds = np.zeros(len(more))
         for number, states in self._states(row):
@@ -251,7 +264,11 @@ class PricedResponders:
         return refunds
 
     def most_reach(self, row: int, row_prices: dict[int, RowPrices]) -> float:
-        """Return the highest reach of a row that a responder can have, whatever it plays."""
+        """Return the highest reach of a row that a responder can have, whatever it plays.
+
+        Of `row_prices`, the row's part of the prices by number of the responder, it needs the
+        positions before the row alone.
+        """
         if row not in self._most_reach:
             most_reach = 0.0
             for number, stored in row_prices.items():

@@ -169,13 +169,18 @@ def _vector(width: int) -> tuple[float, ...]:
 
 
 class Claim(NamedTuple):
-    """Claims of one row; see :mod:`hogeq.search.lifted_bound`."""
+    """A rise of the dual prices of one row's actions in its n states, and how it is paid for.
 
-    actions: Ints  # (A,), the actions that claim, the first claims most
+    The row is an information set. Responders could steer towards its states to collect the claim;
+    loans, cuts of the prices of actions before the row, keep them from it. See
+    :mod:`hogeq.search.lifted_bound`.
+    """
+
+    actions: Ints  # (A,), the actions whose prices rise, the first by most
     price_rises: Floats  # (A, n), of each of them in each state
     value_fall: Floats  # (n,), by how much the responder's value falls in each state
-    covered_share: float  # of what a claim gains by another action before, by loans
-    lent_share: float  # largest share of the reduced cost of an action that is lent
+    covered_share: float  # share of what steering towards the claim gains that loans cover
+    lent_share: float  # largest share of an action's reduced cost that is lent
 
     @property
     def num_refunds(self) -> int:
@@ -216,14 +221,15 @@ class PricedResponder:
         )
 
     def begin(self) -> None:
-        """Find the states and the ways to play that play can reach, and solve the responder.
+        """Find the states and the ways that play can reach, and solve the responder.
 
-        A way is a distribution over outcomes, by which an action is played in some memories.
+        A way is a distribution over the ends of a turn, by which an action is played in some
+        memories; situations, kinds of position, number their ways from 0.
         """
         passes, arrays, pass_graph = self.passes, self.arrays, self.passes.pass_graph
         lanes = pass_graph.next_memory.shape[1]
         arrays.is_reachable[:] = self.reach_of_states() > 0.0
-        way_numbers = pass_graph.action_slot // lanes  # (S, K, H), counted in each situation
+        way_numbers = pass_graph.action_slot // lanes  # (S, K, H), by situation
         situation = pass_graph.situation[passes.positions]  # (O,)
         is_reachable = arrays.is_reachable[passes.positions] > 0  # (O, H)
         for way in range(passes.num_ways):
@@ -250,18 +256,21 @@ class PricedResponder:
         return reach
 
     def reduced_costs(self, row: int) -> Floats:
-        """Reduced cost of every action in a row's states, (K, n): by how much it is worse.
+        """Reduced cost of each of K actions in a row's n states, (K, n): its loss against the best.
 
-        It is 0 where play never comes.
+        An action is worth what its turn leads to, less its dual price. A row is an information set
+        of m positions, each with all H memories, so n is m * H. Costs are 0 where play never comes.
         """
         passes, arrays = self.passes, self.arrays
-        members = passes.positions_of_row(row)
-        positions = passes.positions[members]
+        members = passes.positions_of_row(row)  # (m,), numbers among the own positions
+        positions = passes.positions[members]  # (m,)
         situations = passes.pass_graph.situation[positions]
-        # Indices (m, H, K) into `way_values`, of the ways by which the actions play.
+        # (m, H, K), the number of the turn that an action plays, among all of its position.
         slots = passes.pass_graph.action_slot[situations].transpose(0, 2, 1)
-        action_values = arrays.way_values[members[:, None, None], slots] - arrays.prices[members]
-        costs = np.maximum(arrays.values[positions][..., None] - action_values, 0.0)
+        turn_values = arrays.way_values[members[:, None, None], slots]
+        action_values = turn_values - arrays.prices[members]
+        state_values = arrays.values[positions]  # (m, H), of the best action
+        costs = np.maximum(state_values[..., None] - action_values, 0.0)
         costs[arrays.is_reachable[positions] == 0] = 0.0
         return np.asarray(costs.reshape(-1, costs.shape[2]).T)
 
@@ -270,25 +279,34 @@ class PricedResponder:
     def lift(self, row: int, claim: Claim) -> tuple[Floats, float]:
         """Value a claim by one pass: its refunds, and how far the responder's value falls.
 
-        A claim is a rise of dual prices in the states of one row (information set); a refund is the
-        most that a responder who takes one action in the whole row can collect of it. Columns of
-        the pass are the claims of actions and, last, the fall of the row's value.
+        A claim raises the dual prices of some actions in the n states of one row (information set).
+        An action's refund is the most that a responder who takes it in the whole row can collect of
+        the claim. Returns the refunds in the order of `claim.actions`, (num_refunds,), the last as
+        an upper bound for all that are left, and the fall.
+
+        The pass goes backward from the row's states to the starts with `WIDTH` numbers in each
+        state, the columns: of each action that claims, the most that is collected from there on,
+        and in the last how far the responder's value falls there. On its way it lends: an action
+        before the row that leads to more of the claims than the best action does gets a cut of its
+        price, out of its reduced cost, which :meth:`lend` subtracts afterwards.
         """
         passes, count = self.passes, claim.num_refunds
-        columns = np.zeros((len(claim.value_fall), WIDTH))
-        weights = np.zeros(WIDTH)
-        weights[:count] = claim.covered_share
+        columns = np.zeros((len(claim.value_fall), WIDTH))  # in the row's states
         columns[:, -1] = claim.value_fall
         if count:
             columns[:, :count] = claim.price_rises[:count].T
             # Actions for which there is no column share the last one, as the best of them.
             columns[:, count - 1] = claim.price_rises[count - 1 :].max(axis=0)
+        # Share of what each column gains by another action before the row that loans are to cover.
+        covered_shares = np.zeros(WIDTH)
+        covered_shares[:count] = claim.covered_share
+        row_positions = passes.set_claims(row, columns)
         is_met_once = claims.lift(
             passes.pass_graph,
             self.arrays,
             passes.claim_pass,
-            passes.set_claims(row, columns),
-            weights,
+            row_positions,
+            covered_shares,
             claim.lent_share,
             _vector(WIDTH),
         )
@@ -297,7 +315,10 @@ class PricedResponder:
         return start_worths[:count], float(start_worths[-1])
 
     def no_prices(self) -> RowPrices:
-        """Prices of 0 as the part of the row that the last pass was over."""
+        """Prices of 0, (j, H, K), of the j positions from which the last pass's row is reached.
+
+        They are stored as the row's own part of the responder's prices, to be revised later.
+        """
         passes = self.passes
         positions = np.flatnonzero(passes.claim_pass.relation[passes.positions])
         return RowPrices(positions, np.zeros((len(positions), *passes.shape[1:])))
@@ -305,23 +326,24 @@ class PricedResponder:
     def lend(self, row: int, claim: Claim, stored: RowPrices | None) -> None:
         """Raise the dual prices of a row by its claim, and subtract the loans of the last pass.
 
-        Loans lower prices before the row. `stored` is the row's own part of the prices, changed
-        alike; None if it is not stored.
+        The row is an information set of m positions with H memories each; loans are cuts of the
+        prices of actions before it, which :meth:`lift` of the same claim has computed. `stored` is
+        the row's own part of the prices, changed alike; None if it is not stored.
         """
         passes, prices = self.passes, self.arrays.prices
-        members = passes.positions_of_row(row)
+        members = passes.positions_of_row(row)  # (m,), numbers among the own positions
         charged = np.zeros((len(members), *passes.shape[1:]))  # (m, H, K)
         charged[:, :, claim.actions] = claim.price_rises.T.reshape(*charged.shape[:2], -1)
-        own_positions = members[:0] if stored is None else stored.own_positions
-        row_prices = charged[:0] if stored is None else stored.prices
-        index = passes.numbers_among(own_positions)
+        stored_positions = members[:0] if stored is None else stored.own_positions
+        stored_prices = charged[:0] if stored is None else stored.prices
+        stored_index = passes.numbers_among(stored_positions)
         pass_arguments = passes.pass_graph, self.arrays, passes.claim_pass
-        claims.lend(*pass_arguments, index, row_prices, _vector(WIDTH))
+        claims.lend(*pass_arguments, stored_index, stored_prices, _vector(WIDTH))
         prices[members] += charged
         self._note_largest(charged, prices[members])
         if stored is not None:
-            stored.prices[index[members]] += charged
-            self._note_largest(stored.prices[index[members]])
+            stored.prices[stored_index[members]] += charged
+            self._note_largest(stored.prices[stored_index[members]])
 
     # --- revisions ---
 
@@ -395,7 +417,7 @@ class PricedResponder:
 
 
 def _require_once(row: int, is_met_once: bool) -> None:
-    """Refuse claims of a row that a play can meet twice."""
+    """Refuse claims of a row (information set) that a play can meet twice."""
     if not is_met_once:
         raise HogeqError(f"row {row}: can be met twice in a play; allowed: once, to claim")
 
@@ -403,7 +425,7 @@ def _require_once(row: int, is_met_once: bool) -> None:
 def _predecessors(graph: Graph) -> tuple[Ints, Ints]:
     """List the positions from which a turn leads to each position.
 
-    Returns all of them one after another, and where that of each position begins, (C + 1,).
+    Returns all of them one after another, and where those of each position begin, (C + 1,).
     """
     count = graph.positions
     position, entry = graph.ends

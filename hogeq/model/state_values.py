@@ -46,7 +46,9 @@ def _best_values(
 ) -> Floats:
     """Value the best roll of every memory, for :func:`backward_by`; or what policy 1 plays.
 
-    Player 0's best rolls are noted in `best`, (G * G, 1); there is one pass.
+    `roll_values` (m, n, H, K) are the win probabilities of the player to move, by cell (pair of
+    scores), pass, memory and roll; here is one pass, and one memory. Returns those of the memories,
+    (m, n, H). Player 0's best rolls are noted in `best`, (G * G, 1).
     """
     if player == 1 and len(policies) > 1:
         return _mean_values(policies, player, cells, roll_values)
@@ -58,7 +60,11 @@ def _best_values(
 
 
 def _mean_values(policies: Floats, player: int, cells: Ints, roll_values: Floats) -> Floats:
-    """Value every memory, for :func:`backward_by`: rolls are drawn from policies (Q, G, G, K)."""
+    """Value every memory, for :func:`backward_by`: rolls are drawn from policies (Q, G, G, K).
+
+    `roll_values` (m, n, H, K) are the win probabilities of the player to move, by cell (pair of
+    scores), pass, memory and roll. Returns their means, (m, n, H).
+    """
     num_policies, _, _, actions = policies.shape
     rows = policies.reshape(num_policies, -1, 1, actions, 1)
     policy = rows[min(player, num_policies - 1)]  # of one policy, player 1 plays it too
@@ -72,7 +78,8 @@ def _valued(game: HogEngine, policies: Floats, role: Role) -> tuple[GraphLayout,
     """
     passes = game.graph_layout(len(policies))
     unread_reach = Reach(passes.each_reach[0], np.ones(1))
-    starts, _ = passes.backward(role, plain(policies), unread_reach, 1.0, 1.0)
+    # Temperature and damping are for roles that change the policy.
+    starts, _ = passes.backward(role, plain(policies), unread_reach, temperature=1.0, damping=1.0)
     return passes, float(starts[0, 0])
 
 

@@ -108,5 +108,8 @@ class Workspace(CheckedPasses):
         shares = self._shares(weights)
         passes = self._layout if role in IN_LAYOUTS else self._graph_layout
         unread_reach = Reach(self._layout.each_reach[0], shares)
-        starts, _ = passes.backward(role, self._plain(policies), unread_reach, 1.0, 1.0)
+        # Temperature and damping are for roles that change the policy.
+        starts, _ = passes.backward(
+            role, self._plain(policies), unread_reach, temperature=1.0, damping=1.0
+        )
         return WinRate.from_starts(float(shares @ starts[:, 0]), float(shares @ starts[:, -1]))

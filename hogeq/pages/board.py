@@ -98,19 +98,20 @@ def _about(spec: str) -> str:
     The text is empty if `spec` names no built-in strategy.
     """
     descriptions = {baseline.usage(name): baseline.text for name, baseline in BASELINES.items()}
+    name, _, argument_list = spec.partition(":")
     usage = spec
     if spec not in descriptions:
-        name = spec.partition(":")[0]
         # The usage with parameters, as "rise:THRESHOLD,N".
         usages = [text for text in descriptions if text.startswith(f"{name}:")]
         if not usages or name not in BASELINES:
             return ""
         usage = usages[0]
-    parameters = usage.partition(":")[2].split(",")
-    arguments = spec.partition(":")[2].split(",")
+    _, _, parameter_list = usage.partition(":")
+    parameters, arguments = parameter_list.split(","), argument_list.split(",")
     argument_of = dict(zip(parameters, arguments, strict=False))
     # Without the details after a colon, and notes on options of the command line.
-    text = descriptions[usage].partition(":")[0].partition(" (option")[0]
+    before_colon, _, _ = descriptions[usage].partition(":")
+    text, _, _ = before_colon.partition(" (option")
     return re.sub(r"[A-Z]+", lambda word: argument_of.get(word[0], word[0]), text)
 
 
@@ -155,8 +156,11 @@ def check_work(game: Hog) -> None:
     """
     positions = game.rules.size**2
     turns = game.turn_data  # the ways in which turns end, by hidden state and choice
-    _require_at_most(game, positions * len(turns["seats"]), MOST_STATES, "hidden states")
-    outcome_counts = [len(turns["lists"][number]["points"]) for number in turns["ways"]["list"]]
+    memories = len(turns["seats"])
+    _require_at_most(game, positions * memories, MOST_STATES, "hidden states")
+    outcome_lists = turns["lists"]
+    list_of_way = turns["ways"]["list"]  # number of the list of outcomes of each way
+    outcome_counts = [len(outcome_lists[number]["points"]) for number in list_of_way]
     work = 0  # outcomes that are summed up at one position, at most
     for modes_of_choice in turns["modes"]:
         for mode in modes_of_choice:

@@ -458,7 +458,7 @@ def nearest_choice(
             np.append(-gain / total_gain if total_gain else gain, EXCESS),
             constraints=[
                 LinearConstraint(below_level, ub=level - rates),
-                LinearConstraint(hstack([one_roll_a_row, excess_column]), 1.0, 1.0),
+                LinearConstraint(hstack([one_roll_a_row, excess_column]), lb=1.0, ub=1.0),
             ],
             integrality=np.append(np.full(size, nodes > 0), False),
             bounds=Bounds(0.0, 1.0),

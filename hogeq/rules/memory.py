@@ -215,13 +215,14 @@ class Remembered:
 
         Fills `_class_of_turn` and `_next_states` from the second result of `_find_values`.
         """
-        classes: dict[tuple[tuple[int, ...], ...], int] = {}
+        classes: dict[tuple[tuple[int, ...], ...], int] = {}  # by the next states of all states
         for dice, points in turns:
-            by_again = next_states[dice, points, False], next_states[dice, points, True]
-            key = tuple(map(tuple, by_again))
+            after_pass = next_states[dice, points, False]  # the other player moves next
+            after_again = next_states[dice, points, True]
+            key = tuple(after_pass), tuple(after_again)
             if key not in classes:
                 classes[key] = len(classes)
-                self._next_states.append(by_again)
+                self._next_states.append((after_pass, after_again))
             self._class_of_turn[dice, points] = classes[key]
 
     def _score_turns(self, turns: list[tuple[int, int]], value: Hashable) -> tuple[int, ...]:
@@ -238,8 +239,12 @@ class Remembered:
         return self._class_of_turn.get((dice, points), 0)
 
     def after(self, state: int, kind: int, again: bool) -> int:
-        """Return the state after a turn of class `kind`."""
-        return self._next_states[kind][again][state]
+        """Return the state after a turn of class `kind`, of those that change the memory alike.
+
+        `again` says whether the same player moves next, which the memory may depend on.
+        """
+        after_pass, after_again = self._next_states[kind]  # by state
+        return (after_again if again else after_pass)[state]
 
     def effect(self, score: int, opponent: int, state: int, dice: int) -> Effect:
         """Return the bonus and extra turn for rolling so many dice at a pair of scores."""

@@ -140,10 +140,12 @@ def land(rules: Rules, score: int, opponent: int) -> Landing:
     """Land a turn: apply Square Swine, the landing part, More Boar, the swap and the goals.
 
     The arguments are the scores with the turn's points, bonus and gift. Should both players have
-    reached their goals, the one further past it wins, and the mover on a tie.
+    reached their goals, the one further past it wins, and the mover on a tie. A turn with fewer
+    dice than allowed loses the game; :func:`branch_of` encodes this as a gift to the opponent that
+    is larger than any other.
     """
-    # Too few dice forfeit the game: the gift to the opponent stands for that (see `FORFEIT`).
-    if rules.min_dice and opponent >= rules.size + FORFEIT:
+    is_forfeited = rules.min_dice > 0 and opponent >= rules.size + FORFEIT
+    if is_forfeited:
         return Landing(0, opponent, again=False, winner=1)
     if rules.square_swine:
         score = square_swine(score)
@@ -237,13 +239,17 @@ class TurnTable:
         self._no_dice: dict[tuple[int, int], Branch] = {}  # of no dice: by points and way to score
 
     def branches(self, choice: int, throw: Throw) -> tuple[Branch, ...]:
-        """List the results of a choice other than no dice, points ascending."""
+        """List the results of a choice other than no dice, points ascending.
+
+        The choice -1 and too few dice, by which the game is lost, have one result each.
+        """
         rules = self.rules
         dice = throw.dice(choice)
         if dice < 0:
-            return (branch_of(rules, dice, minus_one_points(rules), scores=throw.scores),)
+            points = minus_one_points(rules)
+            return (branch_of(rules, dice, points, scores=throw.scores),)
         if 0 <= choice < rules.min_dice:
-            return (branch_of(rules, choice, 0),)
+            return (branch_of(rules, choice, points=0),)
         key = dice, throw
         if key not in self._branches:
             distribution = points_distribution(rules, dice, throw.sides, ones_hurt=throw.ones_hurt)

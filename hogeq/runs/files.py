@@ -225,7 +225,7 @@ def units_in(manifest: Mapping[str, Any]) -> Units:
     try:
         return Units.of_payoffs(*(float(game[key]) for key in ("even", "largest_payoff", "scale")))
     except (KeyError, OverflowError, TypeError, ValueError):  # a broken manifest
-        return Units.of_payoffs(0.0, 1.0, 1.0)
+        return Units.of_payoffs(even=0.0, largest=1.0, scale=1.0)
 
 
 def finite(value: Any) -> Any:

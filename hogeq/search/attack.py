@@ -422,8 +422,12 @@ class AttackSearch:
             if kind == "roll":  # its gain is counted as that of a near move
                 continue
             name = f"{kind}.{choice.move}"
-            tried, gained, sweeps = self.moves.get(name, MovePay(0, 0.0, 0))
-            self.moves[name] = MovePay(tried + 1, gained + choice.gain, sweeps + choice.sweeps)
+            before = self.moves.get(name, MovePay(tried=0, gained=0.0, sweeps=0))
+            self.moves[name] = MovePay(
+                tried=before.tried + 1,
+                gained=before.gained + choice.gain,
+                sweeps=before.sweeps + choice.sweeps,
+            )
 
     def _record_progress(self) -> None:
         """Add a point to the curve, (sweeps spent, best win rate), and show it as progress.

@@ -287,6 +287,11 @@ class Grid(NamedTuple):
         The points of positive weight are the corners of the simplex around the belief in
         Freudenthal's triangulation: from the point below, one coordinate after the other is raised
         by a unit, the largest fraction first.
+
+        1. Divide the belief by the weights of the draw: the grid is of likelihoods.
+        2. Find its coordinates, cumulative sums, their whole parts and their fractions.
+        3. Walk from corner to corner, and look up each in the sorted list of points.
+        4. Turn weights of likelihoods into weights of beliefs.
         """
         likelihoods = beliefs / self.weights
         likelihoods *= self.resolution / likelihoods.sum(axis=1, keepdims=True)
@@ -311,6 +316,7 @@ class Grid(NamedTuple):
         corner = floor.astype(np.int64)  # (m, n), of each belief, as sums from the right
         for number, corner_weight in enumerate(corner_weights.T):
             is_used = corner_weight > 0.0
+            # Differences of the sums from the right are the whole numbers of a grid point.
             corner_points = -np.diff(corner[is_used], axis=1, append=0)
             indices = np.searchsorted(point_keys, corner_points @ digit_values)
             weights[rows[is_used], indices] += corner_weight[is_used]
@@ -344,14 +350,16 @@ def _state_values(
 def _values_of_drawn(grid: Grid, policies: Floats, roll_values: Floats) -> Floats:
     """Values (N, H) of a cell where an opponent rolls who has drawn one of n policies, (n, K).
 
-    `roll_values` (N, H, K) are the values after each roll, by grid point of beliefs and memory. The
-    responder's belief after a roll is that of Bayes' rule; the value there is interpolated.
+    They are to the responder, by its belief about the draw, one of N grid points, and by memory.
+    `roll_values` (N, H, K) are those after each roll, by the belief after it. This is that of
+    Bayes' rule; the value there is interpolated between grid points.
     """
     joint = grid.beliefs * policies.T[:, None]  # (K, N, n), of roll and component
     roll_probabilities = joint.sum(axis=2)  # (K, N)
     is_possible = roll_probabilities > 0.0
     probabilities = roll_probabilities[is_possible][:, None]
     posteriors = joint[is_possible] / probabilities
+    # (K, N, N): probability of a roll at a grid point, times the weight of a point after it.
     weights = np.zeros((*roll_probabilities.shape, len(grid.points)))
     weights[is_possible] = grid.interpolation_weights(posteriors) * probabilities
     return np.asarray(np.einsum("knm,mhk->nh", weights, roll_values, optimize=True))

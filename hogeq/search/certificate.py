@@ -48,7 +48,13 @@ def hog_problems(rules: Rules, strategy: Strategy) -> list[Problem]:
     order = near_first(graph, rules.size)  # of positions, for the cache
     components = zip(strategy.policies, strategy.chances.tolist(), strict=True)
     return [
-        Problem(graph, 0, policy.reshape(-1, rules.num_actions), chance, order)
+        Problem(
+            graph=graph,
+            seat=0,
+            policy=policy.reshape(-1, rules.num_actions),
+            chance=chance,
+            order=order,
+        )
         for policy, chance in components
     ]
 
@@ -169,20 +175,27 @@ class _Search:
     def visit(self, row: int) -> None:
         """Change the dual prices of one row (information set), to lower the bound on responders.
 
-        Block coordinate descent on a Lagrangian dual. Revise the claims of the row, its part of the
-        prices, and let it claim more if that lowers the bound enough. Then update the row's
-        success, which orders later visits.
+        The bound is a Lagrangian dual: the value of a responder that knows every state and pays the
+        prices for its actions, plus for each row the most, its refund, that a responder who takes
+        one action in the whole row collects of them. A visit is one step of block coordinate
+        descent, over the prices that are the row's:
+
+        1. Revise them, if they are stored; that never raises the bound.
+        2. Raise them by a share of the loss of the best common action, if the value falls by enough
+           more than the refund rises. Rows that a play meets twice cannot have prices.
+        3. Update the row's success, which orders later visits: a moving average of the gain of a
+           visit, as a share of the largest one possible.
         """
         value_before = self.bound.value
         if self.bound.can_revise(row):
-            self.bound.take(Revision(row, LOWERED, LENT))
-        losses = self.bound.loss(row)
+            self.bound.take(Revision(row, lowered=LOWERED, lent=LENT))
+        losses = self.bound.loss(row)  # (K,), of the same action in all states
         action = int(losses.argmin())
         loss = float(losses[action])
         if loss > SMALLEST / 10.0 and self.bound.is_met_once(row):
             step = Step(row, action, share=SHARE, lent=LENT, weight=1.0, cover=COVER)
-            fall, refund = self.bound.gain(step)
-            if fall - refund > PAYS * loss:
+            fall_of_value, rise_of_refund = self.bound.gain(step)
+            if fall_of_value - rise_of_refund > PAYS * loss:
                 self.bound.take(step)
         share_gained = (value_before - self.bound.value) / max(self.largest_gains[row], LEAST)
         success = 0.2 * self.success[row] + 0.8 * share_gained

@@ -117,7 +117,11 @@ class CounterSearch(NamedTuple):
     def _ascend_from_start(
         self, context: SearchContext, strategy: Strategy, progress: Phase
     ) -> SearchState:
-        """Anneal and ascend from the start; the state of an earlier search stays as it is."""
+        """Anneal and ascend from the start; the state of an earlier search stays as it is.
+
+        Both change the responder, the first of the context's policies, in place; after annealing,
+        each of its rows takes its likeliest roll.
+        """
         start = self.start
         if isinstance(start, SearchState):
             return start
@@ -134,9 +138,10 @@ class CounterSearch(NamedTuple):
         if self.sweeps is None and self.is_exact:
             rate, sweeps = context.climb()
         else:
-            least_gain = -1.0 if self.is_exact else SINGLE_ERROR
+            # Gains of a sweep below this end the ascent; in single precision they may be rounding.
+            least_gain = -1.0 if self.is_exact else SINGLE_ERROR  # -1: whatever it gains
             most_sweeps = SWEEP_LIMIT if self.sweeps is None else self.sweeps
-            rate, sweeps = context.ascend(most_sweeps, least_gain)
+            rate, sweeps = context.ascend(limit=most_sweeps, least_gain=least_gain)
         progress.step(ASCENT)
         progress.found(rate)
         return SearchState(likeliest(policies[0]), rate, sweeps + self.steps)

@@ -202,9 +202,10 @@ class LiftedBound:
     def gain(self, step: Step) -> tuple[float, float]:
         """Give by how much a step's claim would lower the value of a responder, and raise a refund.
 
-        A claim changes the dual prices of one row. The bound on responders who forget is the value
-        of one with full memory at these prices, and the largest refund of each row; so it falls by
-        the difference. The step is valued by one pass, but not taken.
+        A claim changes the dual prices of one row (information set). The bound on responders who
+        forget is the value of one with full memory that pays these prices, plus each row's refund:
+        the most that a responder who takes one action in the whole row collects of them. So the
+        bound falls by the difference of the two. The step is valued by one pass, but not taken.
         """
         claim = self.claim(step)
         claim_refunds, fall = self._responder.lift(step.row, claim)
@@ -236,9 +237,9 @@ class LiftedBound:
         """Add a step's claim, a change of its row's prices, to the dual prices of all rows.
 
         Dual prices (Lagrange multipliers) charge a player who knows more than its information set,
-        the row, for acting differently at its states. What play that does not may collect of a
-        claim is added to the row's refunds, (K,): for each action, the most that play collects if
-        the whole row takes it.
+        the row, for acting differently at its states. An action's refund is the most that play
+        which takes it in the whole row collects of the claim; it is added to the row's refunds,
+        (K,). The row's part of the prices is stored as well, for later revisions, if it has room.
         """
         row = step.row
         claim_refunds = None
@@ -248,7 +249,8 @@ class LiftedBound:
             claim = self.claim(step)
         if row not in self._stored:
             self._stored[row] = {} if self._reserve_room(row) else None
-        refunds = self._responder.take(row, claim, self._stored[row], claim_refunds)
+        row_prices = self._stored[row]
+        refunds = self._responder.take(row, claim, row_prices, lifted=claim_refunds)
         self._refunded[row] += self._refunds_by_action(claim, refunds)
 
     def _reserve_room(self, row: int) -> bool:
@@ -265,32 +267,41 @@ class LiftedBound:
         return True
 
     def _revise(self, step: Revision) -> None:
-        """Move a row's claims and loans, dual prices, by four changes that never raise the bound.
+        """Move a row's dual prices by four changes, none of which raises the bound.
 
-        Claims change the prices of the row's actions, and refunds are what a responder collects of
-        them. Loans are what actions before the row charge for its claims, out of their own loss
-        against the best action. In the row, n states in which a player who forgets acts alike:
+        A row is an information set, n states in which a player who forgets acts alike. A
+        responder that knows the state pays dual prices for its actions; the row's part of them are
+        its claims, prices of its K actions in the n states, and its loans, cuts of the prices of
+        actions before it. An action's refund is the most that a responder who takes it in the whole
+        row collects of the claims; the largest of them is a summand of the bound.
 
-        1. An action whose refund is less than the row's, the largest, claims more.
-        2. Claims that are refunded are lowered, by a share of the action's reduced cost.
+        In the row, by `rise_of_claims` (K, n):
 
-        Before the row, where responders could steer towards its claims:
+        1. An action whose refund is not the largest claims more, up to that.
+        2. Claims of an action with a refund fall, by a share of its reduced cost: its loss against
+           the best action in a state.
+
+        Before the row, where responders could steer towards its claims, by the pass of
+        :meth:`PricedResponders.revise`, which returns the new refunds, (K,):
 
         3. An action by which all claims are worth less than by others gives back its loan as far.
         4. One by which some claim is worth more than by the preferred actions is lent more, if it
            has a reduced cost.
         """
         row = step.row
-        stored = self._stored.get(row)
-        if stored is None:
+        row_prices = self._stored.get(row)  # the row's part of the prices, by problem
+        if row_prices is None:
             raise HogeqError(f"{step}: allowed where claims are kept")
         refunds = self._refunded[row]  # (K,)
-        most_reach = self._responder.most_reach(row, stored)
-        raised = np.minimum((refunds.max() - refunds) / max(most_reach, LEAST), 1.0)
-        is_refunded = (refunds > 0.0)[:, None]
-        lowered = step.lowered * self._responder.reduced_costs(row) * is_refunded  # (K, n)
-        change = raised[:, None] - lowered
-        self._refunded[row] = self._responder.revise(row, stored, change, step.lent)
+        # A claim of 1 in all states is refunded the highest reach of the row.
+        most_reach = self._responder.most_reach(row, row_prices)
+        raised = np.minimum((refunds.max() - refunds) / max(most_reach, LEAST), 1.0)  # (K,)
+        has_refund = (refunds > 0.0)[:, None]
+        lowered = step.lowered * self._responder.reduced_costs(row) * has_refund  # (K, n)
+        rise_of_claims = raised[:, None] - lowered
+        self._refunded[row] = self._responder.revise(
+            row, row_prices, rise_of_claims, lent=step.lent
+        )
 
     def is_met_once(self, row: int) -> bool:
         """Whether no play meets a row twice: else it cannot claim."""
@@ -303,8 +314,9 @@ class LiftedBound:
     def _refunds_by_action(self, claim: Claim, claim_refunds: Floats) -> Floats:
         """Give what a responder collects of a claim if it always takes one action, by action, (K,).
 
-        A claim is a change of dual prices in one row (information set). Claims have such refunds in
-        the order of their actions; the last may be that of several.
+        A claim is a change of dual prices in one row (information set). `claim_refunds` are in the
+        order of the actions that claim; if there are fewer, the last bounds those of all actions
+        left. Actions that do not claim have 0.
         """
         refunds = np.zeros(self._responder.shape[1])
         if len(claim_refunds):

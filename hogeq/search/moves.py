@@ -76,7 +76,7 @@ def annealed_to_perturbed(context: SearchContext, share: float) -> int:
     opponents = context.policies[1:].copy()
     context.policies[1:] = _blended_opponents(context, share)
     hot, cold, steps, damping = SOFT
-    context.anneal(steps, damping, (hot, cold))
+    context.anneal(steps, damping, cooling=(hot, cold))
     to_pure(context.policies[0])
     context.policies[1:] = opponents
     return steps
@@ -118,7 +118,8 @@ def believed_opponent(context: SearchContext, share: float) -> int:
 
 def drawn_rolls(context: SearchContext, temperature: float) -> int:
     """Draw every roll anew by the softmax of its values: where rolls are near ties, they change."""
-    context.anneal(1, 1.0, (temperature, temperature))  # one whole step to the softmax
+    # One whole step to the softmax.
+    context.anneal(steps=1, damping=1.0, cooling=(temperature, temperature))
     # Invert the cumulative distribution of every row at a uniform number.
     cumulative = context.policies[0].cumsum(axis=-1)
     drawn = context.random.random(cumulative.shape[:-1]) * cumulative[..., -1]
@@ -131,7 +132,7 @@ def drawn_rolls(context: SearchContext, temperature: float) -> int:
 def annealed_again(context: SearchContext, temperature: float) -> int:
     """Anneal once more, from a temperature that leaves most rolls as they are."""
     steps = ceil(COOLING * log(temperature / TEMPERATURES[1]))
-    context.anneal(steps, COOLING_DAMPING, (temperature, TEMPERATURES[1]))
+    context.anneal(steps, COOLING_DAMPING, cooling=(temperature, TEMPERATURES[1]))
     to_pure(context.policies[0])
     return steps
 
@@ -151,7 +152,8 @@ def other_opening(context: SearchContext, temperature: float) -> int:
     steps = ceil(log(temperature / TEMPERATURES[1]))
     for step_temperature in np.geomspace(temperature, TEMPERATURES[1], steps):
         responder[cells] = other_rolls
-        context.anneal(1, COOLING_DAMPING, (step_temperature, step_temperature))
+        cooling = step_temperature, step_temperature
+        context.anneal(steps=1, damping=COOLING_DAMPING, cooling=cooling)
     to_pure(responder)
     responder[cells] = other_rolls
     return steps
@@ -221,19 +223,21 @@ def restarted(context: SearchContext, share: float) -> int:  # noqa: ARG001
 STAY: Final = "stay"
 
 MOVES: Final[Mapping[str, Move]] = {
-    STAY: Move(stay, None, (1.0, 1.0), 3.0),
-    "random_rolls": Move(random_rolls, (0.01, 0.3), (0.1, 0.7), 4.0),
-    "perturbed_opponent": Move(perturbed_opponent, (0.02, 0.3), (0.1, 0.8), 2.0),
-    "annealed_to_perturbed": Move(annealed_to_perturbed, None, (0.02, 0.5)),
-    "perturbed_beliefs": Move(perturbed_beliefs, (0.02, 0.7), None, 3.0),
-    "believed_roll": Move(believed_roll, (0.05, 0.98), (0.3, 0.98), 4.0, by_roll=True),
-    "believed_opponent": Move(believed_opponent, (0.03, 0.9), None, 2.0),
-    "drawn_rolls": Move(drawn_rolls, (3e-4, 3e-2), None),
-    "annealed_again": Move(annealed_again, (3e-4, 1e-2), (3e-3, 5e-2), 0.5),
-    "other_opening": Move(other_opening, None, (5e-3, 1e-1), 4.0),
-    "crossover": Move(crossover, None, (0.05, 0.5)),
-    "relinked": Move(relinked, None, (1e-3, 5e-3)),
-    "restarted": Move(restarted, None, (1.0, 1.0), 40.0),
+    STAY: Move(stay, near=None, far=(1.0, 1.0), weight=3.0),
+    "random_rolls": Move(random_rolls, near=(0.01, 0.3), far=(0.1, 0.7), weight=4.0),
+    "perturbed_opponent": Move(perturbed_opponent, near=(0.02, 0.3), far=(0.1, 0.8), weight=2.0),
+    "annealed_to_perturbed": Move(annealed_to_perturbed, near=None, far=(0.02, 0.5)),
+    "perturbed_beliefs": Move(perturbed_beliefs, near=(0.02, 0.7), far=None, weight=3.0),
+    "believed_roll": Move(
+        believed_roll, near=(0.05, 0.98), far=(0.3, 0.98), weight=4.0, by_roll=True
+    ),
+    "believed_opponent": Move(believed_opponent, near=(0.03, 0.9), far=None, weight=2.0),
+    "drawn_rolls": Move(drawn_rolls, near=(3e-4, 3e-2), far=None),
+    "annealed_again": Move(annealed_again, near=(3e-4, 1e-2), far=(3e-3, 5e-2), weight=0.5),
+    "other_opening": Move(other_opening, near=None, far=(5e-3, 1e-1), weight=4.0),
+    "crossover": Move(crossover, near=None, far=(0.05, 0.5)),
+    "relinked": Move(relinked, near=None, far=(1e-3, 5e-3)),
+    "restarted": Move(restarted, near=None, far=(1.0, 1.0), weight=40.0),
 }
 """All moves, by their names."""
 

@@ -427,8 +427,8 @@ class InPolicies:
         """Lay out both bounds on the value and the price of uncorrelation, for each side."""
         units = self.mixtures.units
         side = self.mixtures.sides[self.player]
-        lower, upper = units.ends(self.lower, self.upper, False)
-        least_price, most_price = units.ends(*self.price, False)
+        lower, upper = units.ends(self.lower, self.upper, are_one=False)
+        least_price, most_price = units.ends(*self.price, are_one=False)
         if self.player == 0:
             lower_says = f"a policy of {side} secures it"
             upper_says = f"no policy of {side} secures more"

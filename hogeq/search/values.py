@@ -129,17 +129,20 @@ def gains_by_values(
 ) -> dict[int, tuple[float, float]]:
     """Bound what changed rows of a policy gain, each alone, on average against rivals.
 
-    `gain_error` bounds the error of the gains given, (R,). Where it may show in a digit, they are
-    differences of two values: of the policy, and of the policy with that row alone changed.
+    `changes` has the new probabilities of each row that changes, by its number. `gains` (R,) are
+    by reach and action values, with an error of at most `gain_error`. Where that may show in a
+    digit, a gain is the difference of two values: of the policy, and of the policy with that row
+    alone changed. Returns a lower and an upper bound on each gain, by row.
     """
-    found = {row: (float(gains[row]), float(gains[row])) for row in changes}
-    _, before = mean_of([value(first, rival) for rival in rivals], scale)
+    bounds = {row: (float(gains[row]), float(gains[row])) for row in changes}
+    _, (least_before, most_before) = mean_of([value(first, rival) for rival in rivals], scale)
     for row, changed in changes.items():
         if gain_error > unseen(scale, gains[row]):
             policy = first.policy.copy()
             policy[row] = changed
             one = Strategy.unchecked(policy)
-            _, after = mean_of([value(one, rival) for rival in rivals], scale)
-            lower, upper = (Fraction(after[end]) - Fraction(before[1 - end]) for end in (0, 1))
-            found[row] = below(lower), above(upper)
-    return found
+            _, (least_after, most_after) = mean_of([value(one, rival) for rival in rivals], scale)
+            lower = Fraction(least_after) - Fraction(most_before)
+            upper = Fraction(most_after) - Fraction(least_before)
+            bounds[row] = below(lower), above(upper)
+    return bounds

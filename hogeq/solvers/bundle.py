@@ -203,8 +203,13 @@ class BundleMethod(Solver[BundleState]):
         return state.recent_point if self.averaging == "recent" else state.point
 
     def _proximal_trial(self, state: BundleState, component_rates: Floats, iteration: int) -> Trial:
-        """Take a proximal step by the models; `component_rates` are (m, n)."""
-        return self._problem(state, component_rates, np.log(state.parts), self.floor, 0.0).solve()
+        """Take a proximal step by the models of the m counters of the pool.
+
+        `component_rates`, (m, n), are the win rates of the n components against them.
+        """
+        logits = np.log(state.parts)
+        problem = self._problem(state, component_rates, logits, self.floor, entropy_price=0.0)
+        return problem.solve()
 
     def _problem(
         self,
@@ -219,8 +224,14 @@ class BundleMethod(Solver[BundleState]):
         `component_rates`, (m, n), are win rates of the components against the m counters of the
         pool, `floor` the least probability, and `entropy_price` what a unit of entropy counts.
         """
-        settings = floor, entropy_price, self.softness
-        return ProximalProblem(state, logits, component_rates, *settings)
+        return ProximalProblem(
+            state=state,
+            logits=logits,
+            component_rates=component_rates,
+            floor=floor,
+            entropy_price=entropy_price,
+            softness=self.softness,
+        )
 
     def _respond(
         self, game: Engine, state: BundleState, trial: Trial, hoped_gain: float, iteration: int

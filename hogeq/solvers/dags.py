@@ -279,15 +279,23 @@ def _likely_choices(
 ) -> tuple[RegretState, list[Choices] | None]:
     """Run some rounds of CFR, and list each player's choices that its average is likely to make.
 
-    Returns the state, and for each player whether a choice is a likely one, (C,). The likeliest
-    choice of each decision always is. Others need a probability, and a probability that play makes
-    them, which is raised until few enough are left; None in place of choices if it never is.
+    Returns the state after them, and the choices of :func:`_choices_of`.
     """
     pace = Pace()
     steps = partial(minimiser.by_loops, engine)
     while int(state.iteration) < CFR_ROUNDS and not deadline.is_over:
         state, _ = pace.steps(steps, state, CFR_ROUNDS - int(state.iteration))
-    policy = minimiser.average(engine, state)
+    return state, _choices_of(engine, minimiser.average(engine, state))
+
+
+def _choices_of(engine: DagEngine, policy: Floats) -> list[Choices] | None:
+    """Find the choices of both players' belief DAGs that a policy is likely to make.
+
+    Returns for each player whether a choice is a likely one, (C,). The likeliest choice of each
+    decision always is. Others need a probability at the decision, and a probability that play
+    makes them: this is raised, through `LEAST_FLOWS`, until few enough decisions are left that a
+    linear program has time for them. None if it never is.
+    """
     weights = engine.choice_weights(policy)
     mixtures = engine.mixed(policy)
     for least_flow in LEAST_FLOWS:
@@ -303,5 +311,5 @@ def _likely_choices(
             restricted, *_ = dag.restricted(is_likely)
             num_decisions += restricted.num_decisions
         if num_decisions <= MOST_LIKELY_DECISIONS:
-            return state, likely_choices
-    return state, None
+            return likely_choices
+    return None

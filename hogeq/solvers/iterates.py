@@ -64,7 +64,7 @@ def mix_iterates(solving: Solving, deadline: Deadline) -> None:
     tree = solving.tree
     forms = [sequence_form(tree, player) for player in (0, 1)]
     rows_stored = KEPT * tree.num_rows + sum(form.num_refined for form in forms)
-    has_order = all(form.rank_of_row is not None for form in forms)
+    has_order = all(form.has_row_order for form in forms)
     has_time = deadline.allows(PASSES * KEPT * DISTANCE * tree.num_nodes)
     if not (has_order and has_time) or is_too_wide(rows_stored, tree.num_actions):
         return
@@ -120,27 +120,29 @@ class _Pool:
     def weigh(self, deadline: Deadline) -> None:
         """Find an optimal mixture of the iterates, and let `solving` learn the bound that it gives.
 
-        It is by a linear program of a restricted game: the player draws one of the iterates, and
-        the other player, with perfect recall, answers. The bound is on the payoff of the other
-        against the mixture, by an exact best response. `solving` learns a strategy of the other
-        too: its own of that game, as a policy that it can play though it forgets.
+        A linear program solves a restricted game: the player draws one of the iterates, and the
+        other player, with perfect recall, answers. `solving` gets the equilibrium of it as a pair,
+        player 0's strategy first: the mixture of iterates, and the other player's strategy, as a
+        policy that it can play though it forgets. The bound that comes with them is on the payoff
+        of the other player against the mixture, by an exact best response.
         """
         if not self.iterates:
             return
         solving = self.solving
         player = self.player
         other = 1 - self.player
-        payoffs = solving.payoffs if player == 0 else csr_array(-solving.payoffs.T)
-        own_dag = drawing(solving.forms[player], np.array(self.iterates))
-        other_dag = remembering(solving.forms[other])
+        payoffs = solving.payoffs if player == 0 else csr_array(-solving.payoffs.T)  # to the player
+        own_dag = drawing(solving.forms[player], np.array(self.iterates))  # draws an iterate
+        other_dag = remembering(solving.forms[other])  # has perfect recall
         mixtures = solve_restricted(payoffs, (own_dag, other_dag), deadline)
         if mixtures is None:
             return
         own_mixture, remembering_mixture = mixtures
         sequence_values = against(solving.payoffs, own_mixture.plan, other)
         bound, _ = other_dag.respond(sequence_values)  # value of a best response
-        pair = own_mixture, remembering_mixture.as_policy()
-        solving.learn(pair if player == 0 else pair[::-1], other, bound)
+        other_policy = remembering_mixture.as_policy()
+        by_player = [own_mixture, other_policy] if player == 0 else [other_policy, own_mixture]
+        solving.learn(by_player, other, bound)
 
 
 def recalling(tree: FlatTree, player: int) -> FlatTree:

@@ -306,10 +306,14 @@ def soft_maximum_level(rates: Floats, softness: float) -> float:
 
 
 class ProximalProblem(NamedTuple):
-    """A proximal step from a point of n components against the models of m counters."""
+    """A proximal step from a point of n components against the models of m counters.
+
+    A point is a mixture: a policy (G, G, K) for each component, and the draw, their probabilities.
+    The model of a counter is its win rate, made linear in every row around some earlier point.
+    """
 
     state: BundleState  # with the point and the models
-    logits: Floats  # (n, G, G, K), whose softmax the divergence is from
+    logits: Floats  # (n, G, G, K), of the policies from which the step's divergence is measured
     component_rates: Floats  # (m, n), of every component against every counter, by the models
     floor: float  # least probability of an action
     entropy_price: float  # in win probability per nat
@@ -339,16 +343,19 @@ class ProximalProblem(NamedTuple):
         return trial
 
     def _row_logits(self) -> Floats:
-        """Logits of all rows of n components of a mixture, and of the draw of a component.
+        """Logits from which the step moves: of all rows of n components, and of their draw.
 
-        The draw is one more row, unless n is 1. If n is larger than K, rows are n wide.
+        The draw, the probabilities of the components, is treated as one more row, unless n is 1.
+        Rows are then as wide as the larger of K and n; `UNSEEN` fills them, so that what is not
+        there has no probability.
         """
         components, draw = self.state.point
         actions = components.shape[-1]
         logits = self.logits.reshape(-1, actions)
         if len(components) == 1:
             return logits
-        with_draw = np.full((len(logits) + 1, max(actions, len(draw))), UNSEEN)
+        width = max(actions, len(draw))
+        with_draw = np.full((len(logits) + 1, width), UNSEEN)
         with_draw[:-1, :actions] = logits
         with_draw[-1, : len(draw)] = np.log(draw)
         return with_draw
@@ -357,8 +364,8 @@ class ProximalProblem(NamedTuple):
         """Take a proximal step by the models of some counters only.
 
         `active` has their indices, `start` (m,) the weights of all counters in the last step, and
-        `row_logits` the logits of all rows. If there are several components, the draw is one more
-        row, which every game reaches.
+        `row_logits` the logits of all rows. If there are several components, their draw is one more
+        row, the last one, which every game reaches. New rows have no probability below the floor.
         """
         components, draw = self.state.point
         is_mixture = len(components) > 1
@@ -367,11 +374,12 @@ class ProximalProblem(NamedTuple):
         reach = self.state.reach[active].mean(axis=0, dtype=np.float64) * draw[:, None]
         reach = np.maximum(reach, LEAST_REACH).ravel()
         gradients, constants = self._linear_models(active, row_logits.shape[1])
+        reach_of_draw = 1.0
         policy, active_weights = proximal_step(
             row_logits,
             gradients,
             constants,
-            np.append(reach, 1.0) if is_mixture else reach,
+            np.append(reach, reach_of_draw) if is_mixture else reach,
             float(self.state.step_size),
             start[active] + len(active) ** -2.0,  # so that each counter has some weight
             least_reach=CURVED,

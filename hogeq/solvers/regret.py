@@ -117,10 +117,16 @@ class RegretMinimiser(Solver[RegretState]):
             allowed = f"at most 1/{game.num_actions} with {game.num_actions} rolls"
             raise HogeqError(refusal("epsilon", self.epsilon, allowed))
         check_weight(game, self.regret_weight)
+        # Seats that share all rows, and take turns, have a table each.
         tables = 2 if self.alternating and game.seats_share_rows else 1
         shape = tables, *game.shape
         prediction = np.zeros(shape if self.predictive else (0,))
-        return RegretState(np.zeros(shape), prediction, np.zeros(shape), np.array(0, np.int64))
+        return RegretState(
+            regrets=np.zeros(shape),
+            prediction=prediction,
+            strategy_sum=np.zeros(shape),
+            iteration=np.array(0, np.int64),
+        )
 
     def step(self, game: Engine, state: RegretState) -> RegretState:
         """State after one more iteration, steps 1 to 5; arrays are changed in place."""
@@ -158,10 +164,11 @@ class RegretMinimiser(Solver[RegretState]):
             if most == 1:
                 raise
             return self.by_loops(loops, state, 1)
+        table = 0  # games that have compiled loops have one table
         loops.run(
-            state.regrets[0],
-            state.prediction[0] if self.predictive else None,
-            state.strategy_sum[0],
+            state.regrets[table],
+            state.prediction[table] if self.predictive else None,
+            state.strategy_sum[table],
             np.array(factors),
             alternating=self.alternating,
             plus=self.plus,

@@ -79,7 +79,10 @@ class SymmetricGame:
     def close(
         self, weights: Floats, matrices: Ints, most_relaxations: int, deadline: Deadline
     ) -> ResponseSearch:
-        """Prove that no response to a mixture of matrices (n, R) wins more than 1/2."""
+        """Prove by branch and bound that no response to a mixture of matrices (n, R) wins over 1/2.
+
+        The result has the response that wins more, if the search finds one instead.
+        """
         problem = self.folded(weights, self.policy(matrices), deadline=deadline)
         if problem is None:
             return ResponseSearch.not_begun()
@@ -116,11 +119,12 @@ class Oracle(PoolGame):
         starts = [*matrices, self.pool[-1]]  # of the ascent: the components, and the newest matrix
         response, rate = self.game.against(matrices, weights).ascend(starts, deadline)
         self.search = ResponseSearch.succeeded(response, rate)
-        if rate <= 0.5 + TIE:
+        if rate <= 0.5 + TIE:  # branch and bound finds a better one, or proves that there is none
             self.search = self.game.close(weights, matrices, self.most_relaxations, deadline)
         if self.search.status != Status.FOUND:
             return False
-        return self.add(self.search.response, self.game.wins(self.search.response, self.pool))
+        win_rates = self.game.wins(self.search.response, self.pool)  # against all of the pool
+        return self.add(self.search.response, win_rates)
 
 
 def minimal_support(oracle: PoolGame) -> Floats:

@@ -56,13 +56,13 @@ def examine(
     """
     path = path.parent.resolve() / path.name
     table = _TableSizes(goal, max_dice, range(least, max(most, max_dice) + 1))
-    verdict_alone = _judge_answers(Entry(path, True, time_limit), table)
+    verdict_alone = _judge_answers(Entry(path, is_alone=True, seconds=time_limit), table)
     kinds = {fault.kind for fault in verdict_alone.faults}
     if not kinds:
         return replace(verdict_alone, alone=True)
     if kinds & {"time", "crash"} or not _may_see_folder(path.parent, path.name):
         return verdict_alone
-    verdict = _judge_answers(Entry(path, False, time_limit), table)
+    verdict = _judge_answers(Entry(path, is_alone=False, seconds=time_limit), table)
     return replace(verdict, alone=None if verdict.faults else False)
 
 

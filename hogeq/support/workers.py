@@ -89,7 +89,8 @@ class Threads:
     ) -> Generator[tuple[int, Result | Exception], None, None]:
         """Compute tasks; yield index and result in their order, and raise the first error.
 
-        If the caller stops early, or a task fails, tasks that have not begun are dropped.
+        If the caller stops early, or a task fails, tasks that have not begun are dropped. The pool
+        of threads is made by the first call with its width, and kept for later ones.
         """
         pools = _thread_pools.by_width
         if self.width not in pools:
@@ -281,7 +282,11 @@ class Processes(Remote):
         super().__init__(start, width)
 
     def stop(self, begun: Mapping[Future[Any], Any], grace: float) -> list[Executor | None]:
-        """Ask tasks to stop, and after `grace` seconds kill the processes of those that did not."""
+        """Ask tasks to stop, and after `grace` seconds kill the processes of those that did not.
+
+        `begun` has the executor, one process, of each task's future. Returns the executors in this
+        order, None in place of one whose process was killed.
+        """
         if begun and grace:
             for process in active_children():
                 if getattr(process, "env", None) is self._environment:

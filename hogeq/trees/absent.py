@@ -51,9 +51,8 @@ class Step(NamedTuple):
 
     leaf: int  # number of the leaf that is split
     row: int
-    action: (
-        int  # whose probability is cut; -1 splits the row's actions into a first and second half
-    )
+    # Whose probability is cut; -1 splits the row's actions into a first and second half.
+    action: int
     cut: float  # largest probability in the first leaf and smallest in the second; 0 without one
 
 
@@ -100,8 +99,13 @@ class Decision:
     def __init__(self, form: SequenceForm, payoffs: Floats, unit: float = 1.0) -> None:
         """Lay out the payoffs of a form's sequences, (S,), as a polynomial in the player's rows.
 
-        A sequence is the own actions so far, a past an information set (row) after one of them.
+        A sequence is the own actions so far, a past an information set (row) after one of them. The
+        polynomial is the sum over sequences of payoff times the product of the probabilities of its
+        actions; a row that a play meets again has a power. `payoffs` are against fixed others;
         `unit` is that of the stakes, the most that players can expect.
+
+        Arrays for passes over the pasts come first, then the largest sums of payoffs, by which
+        rounding errors are bounded.
         """
         self.form = form
         self.unit = unit  # differences of payoffs are compared with shares of it
@@ -406,7 +410,7 @@ class Decision:
             if len(actions) == 1:
                 half_lower[row, actions] = 1.0
             halves.append((half_lower, half_upper))
-        return Step(leaf.number, row, -1, 0.0), halves
+        return Step(leaf.number, row, action=-1, cut=0.0), halves
 
     def gaps(self, policy: Floats, limit: float | Deadline = 10.0, missed: float = 0.0) -> Gaps:
         """Measure how far a policy, (R, K), is from each solution concept.

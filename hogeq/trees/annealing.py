@@ -38,7 +38,7 @@ def annealed_rows(
     response = begin.copy()
     for player in (0, 1):
         form = sequence_form(tree, player)
-        if form.is_absent_minded or form.rank_of_row is None or deadline.is_over:
+        if form.is_absent_minded or not form.has_row_order or deadline.is_over:
             continue
         inflated = form.inflate(deadline)
         payoffs = form.payoffs_against(policy)

@@ -49,7 +49,7 @@ def respond_in_tree(tree: FlatTree, target: Strategy, budget: Budget) -> Respons
     4. An integer program that begins with that response.
     """
     deadline = Deadline(budget.limit)
-    quick = responses.enclosed_response(tree, target, 0.0, deadline=deadline.share(0.5))
+    quick = responses.enclosed_response(tree, target, limit=0.0, deadline=deadline.share(0.5))
     quick_seconds = deadline.spent  # step 4 takes at least as long
     has_no_choice = tree.num_legal.max(initial=1) == 1
     if quick.is_proved or has_no_choice or deadline.is_over:
@@ -58,9 +58,9 @@ def respond_in_tree(tree: FlatTree, target: Strategy, budget: Budget) -> Respons
     if tree.sides is not None or target.kind == "mixture":
         dags = dags_of(tree, MOST_ENTRIES, deadline.share(0.5))
         if None not in dags:
-            return responses.enclosed_response(tree, target, 0.0, None, dags)
+            return responses.enclosed_response(tree, target, limit=0.0, wholes=dags)
     search, begin = None, None
-    if all(sequence_form(tree, player).rank_of_row is not None for player in (0, 1)):
+    if all(sequence_form(tree, player).has_row_order for player in (0, 1)):
         engine = TreeEngine(tree)
         search = attack(engine, target, budget, deadline=deadline.share(0.7))
         begin = engine.legal(one_hot(search.matrix, tree.num_actions))

@@ -334,7 +334,12 @@ class SmallAudit(NamedTuple):
         return cls(audit(walked, full=full), walked, full)
 
     def _witness(self, witness: Witness | None) -> dict[str, Any] | None:
-        """Convert a witness to plain values, in words of the full game if it is one there, too."""
+        """Convert a witness of the small game to plain values.
+
+        It is two histories after which a player has one information set. Both are written in words
+        of the full game, the one that is audited, if they are possible there, and lead there to the
+        same scores; else in those of the small one.
+        """
         if witness is None:
             return None
         in_full = shows(self.full, witness)

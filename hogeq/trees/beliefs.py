@@ -169,7 +169,7 @@ class BeliefDag:
         is_used = self.flow(kept.astype(float))[self.edge_source] > 0.0  # (E,)
         is_reached = np.zeros(self.num_decisions, bool)
         is_reached[self.edge_target[is_used]] = True
-        stays = self.by_choice(is_reached, True)
+        stays = self.by_choice(is_reached, of_begin=True)
         choices = np.flatnonzero(stays)
         new_choice = np.cumsum(stays) - 1
         new_decision = np.cumsum(is_reached) - 1
@@ -199,12 +199,12 @@ class BeliefDag:
         row = dag.form.original_row[dag.row_of_decision]
         is_draw = dag.row_of_decision < 0  # of a whole strategy, as in `drawing`
         is_repeated = is_draw | np.isin(row, np.flatnonzero(np.bincount(row) > 1))  # (D,)
-        repeated = dag.by_choice(is_repeated, False).astype(float)  # (C,), 1 or 0
+        repeated = dag.by_choice(is_repeated, of_begin=False).astype(float)  # (C,), 1 or 0
         # With these as values, backward induction counts repeated rows from each choice on.
         repeated_below = repeated.copy()
         dag.best_choices(repeated_below)
         is_above = dag.decision_totals(repeated_below - repeated > 0.0) > 0.0
-        is_drawn = dag.by_choice(is_draw, True) | is_above  # (C,), choices of step 1
+        is_drawn = dag.by_choice(is_draw, of_begin=True) | is_above  # (C,), choices of step 1
         draws = is_drawn[dag.choice_offsets[:-1]]  # (D,)
         while True:
             probabilities = dag.choice_probabilities(remaining)
@@ -228,7 +228,7 @@ def spanned(form: SequenceForm, strategies: Floats, deadline: Deadline = FOREVER
     One decision draws one of the strategies where rows have no order, so that there is no DAG, and
     where the part is too large or there is no time to build it. These may be policies, too.
     """
-    if form.inflated.rank_of_row is not None:
+    if form.inflated.has_row_order:
         with suppress(TooLargeError):
             plans = strategies.argmax(axis=2)[:, form.original_row]
             return belief_dag(form, plans, deadline=deadline)

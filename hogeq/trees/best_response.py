@@ -81,7 +81,7 @@ def best_response(
     form = original.inflate(deadline)
     bound, actions, best = by_ascent(original, payoffs, begin, deadline)
     method = FULL_MEMORY
-    can_enumerate = len(form.shared_rows) <= MOST_SHARED_ROWS and form.rank_of_row is not None
+    can_enumerate = len(form.shared_rows) <= MOST_SHARED_ROWS and form.has_row_order
     # An enumeration has tables by pairs of rows and by actions.
     num_own_rows = len(np.unique(form.row_of_refined))
     can_enumerate &= not is_too_wide(num_own_rows**2, form.tree.num_actions)

@@ -103,25 +103,32 @@ class PolicyPrograms:
     def relaxed(self, box: Box) -> tuple[Coupled, Ints]:
         """Relax r(sa) = r(s) x(I, a) over a box to McCormick's inequalities.
 
-        r are realisation weights of sequences, x the probabilities of actions, in a box of ends.
-        With ends l <= x <= u and L <= r <= U these are (r - L)(x - l) >= 0, (U - r)(u - x) >= 0,
-        (r - L)(u - x) >= 0 and (U - r)(x - l) >= 0. A row of one past needs no x: the first and the
-        third with L = 0 are l r(s) <= r(sa) <= u r(s), which say nothing if l is 0 or u is 1.
+        r are realisation weights of sequences, x the probabilities of actions, in a box of ends
+        l <= x <= u and L <= r(s) <= U. Multiplied out, with r(sa) for the product:
+
+        1. (r - L)(x - l) >= 0: r(sa) >= l r(s) + L x - l L
+        2. (U - r)(u - x) >= 0: r(sa) >= u r(s) + U x - u U
+        3. (r - L)(u - x) >= 0: r(sa) <= u r(s) + L x - u L
+        4. (U - r)(x - l) >= 0: r(sa) <= l r(s) + U x - l U
+
+        A row of one past needs no x: 1 and 3 with L = 0 are l r(s) <= r(sa) <= u r(s), which say
+        nothing if l is 0 or u is 1.
 
         Returns the relaxation, and for each of its inequalities the sequence sa.
         """
         least, most = self._weight_bounds(box)
         lower, upper = box.lower.ravel(), box.upper.ravel()
         shared, alone = np.flatnonzero(self.is_shared), np.flatnonzero(~self.is_shared)
-        nothing = np.zeros_like(least)
+        no_weight = np.zeros_like(least)
+        at_least, at_most = -1.0, 1.0  # signs: r(sa) is no less, or no more, than the right side
         blocks, right_sides, after = [], [], []
         for sign, steps, ends, weight_ends in (
-            (-1.0, shared, lower, least),
-            (-1.0, shared, upper, most),
-            (1.0, shared, upper, least),
-            (1.0, shared, lower, most),
-            (-1.0, alone[lower[self.cell_of_step[alone]] != 0.0], lower, nothing),
-            (1.0, alone[upper[self.cell_of_step[alone]] != 1.0], upper, nothing),
+            (at_least, shared, lower, least),
+            (at_least, shared, upper, most),
+            (at_most, shared, upper, least),
+            (at_most, shared, lower, most),
+            (at_least, alone[lower[self.cell_of_step[alone]] != 0.0], lower, no_weight),
+            (at_most, alone[upper[self.cell_of_step[alone]] != 1.0], upper, no_weight),
         ):
             # sign (r(sa) - end r(s) - weight_end x(I, a)) <= -sign end weight_end
             end = ends[self.cell_of_step[steps]]

@@ -81,9 +81,10 @@ def flatten(
 ) -> FlatTree:
     """Lay out a game as a flat tree, by a depth-first walk that holds few states at a time.
 
-    `look` gives the node at a state; its moves are numbers, and `describe` gives the words of the
-    moves of a history. With `longest` play is cut after so many moves of players. With `deepest`,
-    the number of nodes of a file, `look` is asked once for each node, in the order of the walk.
+    `root` is the first state. `look` gives the node at a state; its moves are numbers, and
+    `describe` gives the words of the moves of a history. With `longest` play is cut after so many
+    moves of players. With `deepest`, the number of nodes of a file, `look` is asked once for each
+    node, in the order of the walk; else random plays estimate the number of nodes beforehand.
     `forget`, if it is a function, maps what a player knows to the key of an information set;
     `sides` puts the players into two teams.
 
@@ -126,8 +127,7 @@ def flatten(
             if num_visited == next_check:
                 next_check = (num_visited // CHECK_INTERVAL + 1) * CHECK_INTERVAL
                 progress.reach(num_visited)
-                num_bytes = NODE_BYTES * num_known + LEVEL_BYTES * len(walk.levels)
-                num_bytes += len(walk.legal) * (ROW_BYTES + ACTION_BYTES * walk.most_actions)
+                num_bytes = walk.bytes_of_tree(num_known)
                 require_memory(f"{name}: has more than {num_visited:,} nodes", num_bytes)
                 if estimate is not None:
                     moves_played = max(num_visited // WALKED_PER_PLAYED, FIRST_PLAYED)
@@ -276,6 +276,11 @@ def _fractions(numbers: Sequence[Fraction | float]) -> list[Fraction]:
     return [Fraction(x) if isinstance(x, Fraction | int) else short_fraction(x) for x in numbers]
 
 
+def _infoset_error(known: Hashable, problem: str) -> NodeError:
+    """Make the refusal of an information set, named by all that its player knows there."""
+    return NodeError(f"information state {one_line(known)}: {problem}")
+
+
 class InformationSets:
     """Information sets and payoffs of the nodes of a walk, each checked."""
 
@@ -295,7 +300,11 @@ class InformationSets:
         self.is_rounded = False  # whether some number has no double that stands for it
 
     def row_of(self, node: Node) -> int:
-        """Return the number of a node's information set; refuse other actions than before."""
+        """Return the number of a node's information set, a new one if it is met first.
+
+        Raises `NodeError` if the actions of a new one are none or not different, and if those of
+        one met before are not the same.
+        """
         known = self.forget(node.player, node.infoset) if self.forget else node.infoset
         player = node.player if self.sides is None else self.sides[node.player]
         rows = self.rows.setdefault(player, {})
@@ -303,27 +312,33 @@ class InformationSets:
         is_new = row == len(self.legal)
         if is_new:
             rows[self.name_of(node.player, lasting(known))] = row
-        numbers = list(map(_number, node.moves))
-        problem = ""
+        actions = list(map(_number, node.moves))
         if is_new:
-            self.legal.append(self.lists.setdefault(tuple(numbers), numbers))
-            self.most_actions = max(self.most_actions, len(numbers))
-            if len(set(numbers)) < len(numbers):
-                problem = "has two equal actions; allowed: different ones"
-            elif not numbers:
-                problem = "has no action; allowed: one or more"
-        elif self.legal[row] != numbers:
-            problem = "histories differ in their legal actions"
-        if problem:
-            raise NodeError(f"information state {one_line(known)}: {problem}")
+            self._add_actions(known, actions)
+        elif self.legal[row] != actions:
+            raise _infoset_error(known, "histories differ in their legal actions")
         return row
+
+    def _add_actions(self, known: Hashable, actions: list[int]) -> None:
+        """Append the actions of a new information set; raise `NodeError` if it cannot have them."""
+        self.legal.append(self.lists.setdefault(tuple(actions), actions))
+        self.most_actions = max(self.most_actions, len(actions))
+        if len(set(actions)) < len(actions):
+            raise _infoset_error(known, "has two equal actions; allowed: different ones")
+        if not actions:
+            raise _infoset_error(known, "has no action; allowed: one or more")
 
     def name_of(self, player: int, known: Hashable) -> Hashable:
         """Name the information set in which a player knows this: of a team with its member."""
         return known if self.sides is None else Known(player, known)
 
     def payoff_of(self, end: Node) -> float:
-        """Return the payoff to player 0 at a terminal node; refuse another sum than before."""
+        """Return the payoff to player 0, or to the first team, at a terminal node.
+
+        The first terminal node sets the number of players and the sum of their payoffs, 0 if this
+        is rounding alone; raises `NodeError` at a later one with others. Notes in `is_rounded`
+        whether some number is not exactly the double that stands for it.
+        """
         paid = self._paid(*end.payoffs)
         if not self.num_players:  # the first one
             self.num_players = paid.players
@@ -359,7 +374,11 @@ class _Walk(InformationSets):
         self.levels: list[_Level] = []
 
     def add(self, node: Node, depth: int, is_last: bool) -> Moves:
-        """Add a node at a depth; return the moves to follow, none of a player if it `is_last`."""
+        """Append a node to the arrays of its depth; return the moves that the walk is to follow.
+
+        Moves are (number, probability, state) each. A terminal node has none; nor is a player's
+        followed if it `is_last`, where play is cut. Chance's are those of positive probability.
+        """
         if depth == len(self.levels):
             self.levels.append(_Level(array("i"), array("i"), array("d"), array("d"), array("i")))
         level = self.levels[depth]
@@ -381,6 +400,11 @@ class _Walk(InformationSets):
         level.num_moves.append(len(moves))
         return moves
 
+    def bytes_of_tree(self, num_nodes: int) -> int:
+        """Estimate the bytes of a tree of so many nodes, with the information sets so far."""
+        num_bytes = NODE_BYTES * num_nodes + LEVEL_BYTES * len(self.levels)
+        return num_bytes + len(self.legal) * (ROW_BYTES + ACTION_BYTES * self.most_actions)
+
     def joined(self, field: str, kind: Any) -> NDArray[Any]:
         """Join an array of all levels, of numbers of a kind; the levels lose it, to save memory."""
         parts = [np.frombuffer(getattr(level, field), kind) for level in self.levels]
@@ -388,41 +412,48 @@ class _Walk(InformationSets):
         return np.concatenate(parts)
 
     def _centred(self, payoffs: Floats, half: float) -> tuple[Floats, float]:
-        """Subtract a constant from the payoffs to player 0, (E,); return them and their centre.
+        """Split the payoffs to player 0, (E,), into a constant and small differences from it.
 
-        The constant is `half` of the sum of both players' payoffs, plus the centre that puts
-        player 0's around 0. A constant that is large beside the stakes would hide them.
+        A constant that is large beside the differences would hide them in doubles. Returns the
+        differences and the centre: payoff = difference + `half` + centre, where `half` is half of
+        the sum of both players' payoffs. Payoffs stay as they are, with a centre that takes `half`
+        back, if a difference would be rounded, and in a zero-sum game if they are around 0 already.
         """
         least, most = payoffs.min(initial=np.inf), payoffs.max(initial=-np.inf)
         middle = least / 2 + most / 2
         if not self.total and not abs(middle) > most - least > 0.0:
             return payoffs, 0.0
         centre = float(middle) - half
-        level = Fraction(half + centre)
+        constant = half + centre
         distinct, index = np.unique(payoffs, return_inverse=True)
         if len(distinct) <= MOST_EXACT:  # fractions have the digits that a difference loses
-            moved = np.array(
-                [float(short_fraction(number) - level) for number in distinct.tolist()]
-            )[index]
+            exact_constant = Fraction(constant)
+            distinct_differences = [
+                float(short_fraction(number) - exact_constant) for number in distinct.tolist()
+            ]
+            differences = np.array(distinct_differences)[index]
         else:
-            moved = payoffs - (half + centre)
-        # Small payoffs beside large ones lose digits: they stay, and the centre takes `half` back.
-        if np.array_equal(moved + (half + centre), payoffs):
-            return moved, centre
-        return payoffs, 0.0 - half
+            differences = payoffs - constant
+        loses_no_digit = np.array_equal(differences + constant, payoffs)
+        return (differences, centre) if loses_no_digit else (payoffs, 0.0 - half)
 
     def tree(self, name: str, describe: Callable[[Sequence[int]], list[str]]) -> FlatTree:
-        """Build the tree: nodes by depth, rows by player and name. The walk is used up by it."""
+        """Build the tree of all nodes walked; the walk's arrays are used up by it.
+
+        Nodes are numbered depth by depth. The walk has numbered rows (information sets) as it met
+        them: in the tree they are sorted by player and name.
+        """
         names, seat, old_numbers = self.sorted_rows()
-        new = np.full(len(names) + 1, -1, np.int32)  # new number by the old one; -1 stays
-        new[old_numbers] = np.arange(len(names))
+        # New number of a row by its old one; the last entry is for nodes without a row, -1.
+        new_number = np.full(len(names) + 1, -1, np.int32)
+        new_number[old_numbers] = np.arange(len(names))
         num_legal = np.array([len(self.legal[number]) for number in old_numbers], np.int64)
         moves = np.zeros((len(names), self.most_actions), np.int32)
         for row, number in enumerate(old_numbers):
             moves[row, : num_legal[row]] = self.legal[number]
         half = float(self.total) / 2
         payoffs, centre = self._centred(self.joined("payoff", np.float64), half)
-        row = new[self.joined("row", np.int32)]
+        row = new_number[self.joined("row", np.int32)]
         num_moves = self.joined("num_moves", np.int32)
         player = np.array([*seat, CHANCE], np.int8)[row]  # index -1 takes the last, CHANCE
         player[(row < 0) & (num_moves == 0)] = TERMINAL

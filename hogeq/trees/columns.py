@@ -302,33 +302,42 @@ class Solving:
     ) -> tuple[Fraction, bool]:
         """Bound the payoff to player 0 that a plan secures; say whether a theorem proves the bound.
 
-        A plan has the realisation weights of a player's sequences. The other player gets no more
-        than with perfect recall, nor than by the whole belief DAG, nor than a search proved of
-        every `response` to nearly the same plan.
+        A plan has the realisation weights of a player's sequences. The bound is an upper one on
+        what the other player gets against it, the least of these:
+
+        - its best response with perfect recall;
+        - if it forgets, its best response in its whole belief DAG, if that is small enough;
+        - else what a search proved of its `response` to nearly the same plan, plus the difference
+          that the two plans can make (`moved_bound`).
+
+        The last is no theorem if the search is an integer program, whose arithmetic rounds; it is
+        certain all the same where perfect recall shows as much.
         """
         other = self.sides[1 - player]
         payoffs = Payoffs(self.tree, 1 - player, plan, deadline)
         is_certain = True
-        most = payoffs.best_response_bound(remembering(other.form))  # for the other player
-        if len(other.form.inflated.shared_rows):
+        most_of_other = payoffs.best_response_bound(remembering(other.form))
+        forgets = len(other.form.inflated.shared_rows) > 0  # rows that join several pasts
+        if forgets:
             dag = other.whole_dag
             is_by_program = response is not None and response.method == INTEGER_PROGRAM
             if dag is None and is_by_program:
                 dag = bounding_dag(other.form, deadline)
             if dag is not None:
-                most = min(most, payoffs.best_response_bound(dag))
+                most_of_other = min(most_of_other, payoffs.best_response_bound(dag))
             elif response is not None:
                 search_most = payoffs.moved_bound(response.payoffs, self.unit, response.bound)
-                is_certain = not is_by_program or search_most >= most
-                most = min(most, search_most)
-        return (most if player else payoffs.payoff_sum - most), is_certain
+                is_certain = not is_by_program or search_most >= most_of_other
+                most_of_other = min(most_of_other, search_most)
+        secured = most_of_other if player == 1 else payoffs.payoff_sum - most_of_other
+        return secured, is_certain
 
     def _weighed(self, player: int, drawn: Strategy, deadline: Deadline) -> tuple[Strategy, Answer]:
         """Give new weights to a part of a mixture, if it secures more with them.
 
-        `drawn` has some strategies of the player's mixture. A linear program finds the weights,
-        unless the other player's DAG is too large for one. Returns the strategy, and the other
-        player's response to it.
+        `drawn` has some strategies of the player's mixture. A linear program finds the weights
+        against all that the other player's belief DAG has, unless this is too large for one.
+        Returns the strategy, and the other player's response to it.
         """
         other = self.sides[1 - player]
         dag = drawing(self.forms[player], drawn.policies)
@@ -337,7 +346,7 @@ class Solving:
             dags = [dag, other.restricted_dag] if player == 0 else [other.restricted_dag, dag]
             mixed = solve_restricted(self.payoffs, dags, deadline.within(MOST_PROGRAM_SECONDS))
             if mixed is not None:
-                candidates.append(mixed[player].flow[1:])
+                candidates.append(mixed[player].flow[1:])  # all but the root's, which is 1
         responses = []
         for weights in candidates:
             payoffs = against(self.payoffs, dag.plan_matrix @ np.append(1.0, weights), 1 - player)

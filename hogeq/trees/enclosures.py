@@ -391,9 +391,11 @@ class Payoffs:
     def moved_bound(self, payoffs: Floats, unit: float, bound: float) -> Fraction:
         """Bound the payoff of any strategy by a `bound` proved for nearly the same payoffs.
 
-        These, `payoffs` (S,), and their bound are in units of `unit`. For no strategy do the exact
-        payoffs exceed these by more than a best response with perfect recall gets where sequences
-        pay their differences: that is added to the bound.
+        These, `payoffs` (S,) of the player's sequences, and their bound are in units of `unit`. A
+        strategy gets more by the exact payoffs than by these by no more than a best response with
+        perfect recall gets where sequences pay the differences: that is added to the bound. It is
+        computed in fractions if there is time, else from upper ends of the differences, with an
+        error for each rounding.
         """
         exact_unit = Fraction(unit)
         if self.exact_payoffs is not None:  # these payoffs contain the level
@@ -407,11 +409,12 @@ class Payoffs:
                 dag = remembering(self.form)
                 most = _exact_values(dag, differences, self.deadline)[0]
                 return most + exact_unit * Fraction(bound)
-        ratio = float(self.unit / exact_unit)
+        ratio = float(self.unit / exact_unit)  # converts midpoints and radii to units of `unit`
         middle = ratio * self.midpoints
-        sizes = np.abs(middle) + np.abs(payoffs) + ratio * self.radii
+        radius = ratio * self.radii
+        sizes = np.abs(middle) + np.abs(payoffs) + radius
         # The ratio, its products, the sums and the margin itself: six roundings of these sizes.
-        margin = SAFE * (ratio * self.radii + 6.0 * UNIT_ROUNDOFF * sizes)
+        margin = SAFE * (radius + 6.0 * UNIT_ROUNDOFF * sizes)
         most_apart = Fraction(self.form.upper_bound(middle - payoffs + margin + TINY))
         return self.level + exact_unit * (most_apart + Fraction(bound))
 

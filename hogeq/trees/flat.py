@@ -412,7 +412,7 @@ class FlatTree(Rows):
         for child, action in zip(path, self._words_of(path), strict=True):
             mover, row = int(self.moving_member[child]), int(self.row[self.parent[child]])
             if mover == CHANCE:
-                steps.append(HistoryStep(None, None, action))
+                steps.append(HistoryStep(player=None, infoset=None, action=action))
             else:
                 steps.append(HistoryStep(mover, self.names[row], action))
         return tuple(steps)

@@ -271,7 +271,8 @@ def _payoff_in_fractions(graph: Graph, pair: tuple[Floats, Floats]) -> Fraction:
     No position recurs, and there is one memory. A way is an action's distribution over outcomes.
     Doubles count as the short fractions that they stand for, as they do in trees.
     """
-    # Of positions, then payoffs backward: payoff t has index -1 - t, its number in `graph.next`.
+    # Of positions, then payoffs backward: an entry of `graph.next`, a position or -1 - t for payoff
+    # t, is an index of either.
     values = [Fraction()] * graph.positions
     values += map(short_fraction, graph.payoff[::-1].tolist())
     for position in range(graph.positions - 1, -1, -1):  # positions that follow come later
@@ -285,7 +286,7 @@ def _payoff_in_fractions(graph: Graph, pair: tuple[Floats, Floats]) -> Fraction:
             outcomes = slice(*graph.first[way : way + 2])
             chances = distribution(graph.chance[outcomes].tolist())
             following = graph.next[graph.place[position] + graph.end[outcomes]].tolist()
-            action_values.append(_mean(chances, [values[place] for place in following]))
+            action_values.append(_mean(chances, [values[index] for index in following]))
         values[position] = _mean(probabilities, action_values)
     start_chances = distribution(graph.start_chance.tolist())
     return _mean(start_chances, [values[position] for position in graph.start[:, 0].tolist()])
@@ -298,8 +299,8 @@ def _mean(probabilities: list[Fraction], values: list[Fraction]) -> Fraction:
 
 def bound(positions: Positions, target: Strategy) -> float:
     """Bound what a responder that sees everything gets from a strategy, mean of both seats."""
-    first, second = payoffs_in_seats(positions, None, target)
-    return above((first.most + second.most) / 2)
+    best_first, best_second = payoffs_in_seats(positions, None, target)  # None: best responses
+    return above((best_first.most + best_second.most) / 2)
 
 
 def respond_in_positions(
@@ -307,19 +308,23 @@ def respond_in_positions(
 ) -> Response:
     """Find a best response in either seat: exactly if nothing is hidden, else by a search.
 
-    A responder that sees everything has a best action for each position. If nothing is hidden,
-    positions are rows, and these actions are a strategy; else what they get is an upper bound. Both
-    payoff and bound are rounded outward.
+    1. A responder that sees everything has a best action for each position: what it gets is an
+       upper bound.
+    2. If nothing is hidden, positions are rows, and these actions are the response. Else a search
+       looks for one, unless passes over the positions are too slow for the time.
+    3. Bound what the response gets in each seat from below. Payoff and bound are rounded outward.
     """
     if budget.exact_seconds:
         allowed = "games that have a tree: a game by its positions has no integer program"
         raise HogeqError(f"{positions.name}: exact seconds: allowed: {allowed}")
-    deadline, search = Deadline(budget.limit), None
+    deadline = Deadline(budget.limit)
+    search = None
     bounding = deadline.share(0.5)
-    best = payoffs_in_seats(positions, None, target, bounding)
+    best = payoffs_in_seats(positions, None, target, bounding)  # bounds, by seat
     has_choice = positions.graph.legal.sum(axis=1).max(initial=0) > 1
-    response = target.policies[0].copy()
-    if positions.is_open and target.kind != "mixture":  # nothing is hidden
+    response = target.policies[0].copy()  # a copy of the target, unless a better one is found
+    is_nothing_hidden = positions.is_open and target.kind != "mixture"
+    if is_nothing_hidden:
         for seat in (0, 1):
             _choose(response, positions, best[seat].values, seat)
     elif has_choice and not are_passes_slow(positions, bounding):
@@ -330,12 +335,13 @@ def respond_in_positions(
         # A response that wins less than half is worse than a copy of the target, which is a tie.
         if search.win_rate >= 0.5 or target.kind == "mixture":
             response = playable(positions, engine.legal, search.matrix, "response").policy
-    first, second = (
-        in_seat.least for in_seat in payoffs_in_seats(positions, response, target, deadline)
-    )
-    value, bound = below((first + second) / 2), above((best[0].most + best[1].most) / 2)
-    seats = below(first), below(second)
-    seat_bounds = above(best[0].most), above(best[1].most)
+    in_first_seat, in_second_seat = payoffs_in_seats(positions, response, target, deadline)
+    least_first, least_second = in_first_seat.least, in_second_seat.least
+    most_first, most_second = best[0].most, best[1].most
+    value = below((least_first + least_second) / 2)
+    bound = above((most_first + most_second) / 2)
+    seats = below(least_first), below(least_second)
+    seat_bounds = above(most_first), above(most_second)
     units = positions.units
     is_met = bound - value <= PROVED * units.per_rate and units.are_one(value, bound)
     return Response(
@@ -379,7 +385,9 @@ def _annealing_step(positions: Positions, policy: Floats, clock: Deadline) -> fl
 def optimal(positions: Positions, deadline: Deadline) -> tuple[Strategy, int]:
     """Compute optimal play of a game in which nothing is hidden, and the rounds that it took.
 
-    It is pure; rows for which there was no time are uniform.
+    It is pure, and takes in each row (information set, one position) the best action by bounds on
+    the values of positions, which rounds of value iteration narrow. Rows for which there was no
+    time are uniform.
     """
     values = enclose(positions.graph, deadline=deadline)
     joint = positions.uniform()
@@ -389,10 +397,13 @@ def optimal(positions: Positions, deadline: Deadline) -> tuple[Strategy, int]:
 
 
 def secured(positions: Positions, profile: Strategy, deadline: Deadline) -> Interval:
-    """Bound the value of a game by what each player's part of a profile secures.
+    """Bound the value of a game to player 0 by what each player's part of a profile secures.
 
-    Responders see everything, also the policy that was drawn from a mixture.
+    Player 0 gets no less than the sum of both players' payoffs less what a best responder gets from
+    its part, and no more than a best responder gets from player 1's part. Responders see
+    everything, also the policy that was drawn from a mixture.
     """
+    # None: best responses. The first is of player 0, against player 1's part.
     against_second, against_first = payoffs_in_seats(positions, None, profile, deadline)
     least = short_fraction(positions.graph.total) - against_first.most
     return Interval(below(least), above(against_second.most))

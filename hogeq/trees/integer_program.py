@@ -52,26 +52,7 @@ def by_program(
     of_weights = hstack([flow, csr_array((len(unit), num_binaries))])
     constraints = [LinearConstraint(of_weights, unit, unit)]
     if len(shared):
-        row_of_binary = np.repeat(np.arange(len(shared)), counts)
-        entries = row_of_binary, num_sequences + np.arange(num_binaries)
-        shape = len(shared), num_sequences + num_binaries
-        of_rows = csr_array((np.ones(num_binaries), entries), shape)
-        # An inequality for each action of each chain.
-        chain_row = np.searchsorted(shared, [form.row_of_refined[chain[0]] for chain in chains])
-        chain_of_past = np.repeat(np.arange(len(chains)), [len(chain) for chain in chains])
-        sizes = counts[chain_row]  # inequalities of each chain
-        begin = offsets(sizes)
-        inequality = spans(begin[chain_of_past], begin[chain_of_past + 1])
-        pasts = np.concatenate(chains)
-        sequence = spans(form.sequence_offsets[pasts], form.sequence_offsets[pasts + 1])
-        binary = spans(first[chain_row], first[chain_row] + sizes)
-        size = len(binary)
-        ones = np.ones(len(inequality))
-        of_sequences = coo_array((ones, (inequality, sequence)), (size, num_sequences))
-        of_binaries = coo_array((-np.ones(size), (np.arange(size), binary)), (size, num_binaries))
-        of_chains = hstack([of_sequences, of_binaries])
-        constraints.append(LinearConstraint(of_rows, 1.0, 1.0))
-        constraints.append(LinearConstraint(of_chains, -np.inf, 0.0))
+        constraints += _constraints_of_rows(form, chains)
     answer = interruptible(
         milp,
         np.concatenate([-PROGRAM_SCALE * payoffs, np.zeros(num_binaries)]),
@@ -91,3 +72,39 @@ def by_program(
     actions = form.likeliest_actions(solution[:num_sequences])
     actions[shared] = first_of_most(solution[num_sequences:], first) - first
     return actions, bound
+
+
+def _constraints_of_rows(form: SequenceForm, chains: list[Ints]) -> list[LinearConstraint]:
+    """Constrain shared rows, of several refined information sets (pasts), to take one action each.
+
+    Variables are the weights of all sequences, then a binary for each action of each shared row.
+
+    1. The binaries of a row sum to 1.
+    2. Over a chain, pasts of a row of which a play meets one at most, the weights of an action sum
+       to no more than its binary: an inequality for each action of each chain.
+    """
+    shared, num_sequences = form.shared_rows, form.num_sequences
+    counts = form.tree.num_legal[shared]  # of actions
+    first = first_entries(counts)  # first binary of each shared row
+    num_binaries = int(counts.sum())
+    row_of_binary = np.repeat(np.arange(len(shared)), counts)
+    entries = row_of_binary, num_sequences + np.arange(num_binaries)
+    shape = len(shared), num_sequences + num_binaries
+    of_rows = csr_array((np.ones(num_binaries), entries), shape)
+    chain_row = np.searchsorted(shared, [form.row_of_refined[chain[0]] for chain in chains])
+    chain_of_past = np.repeat(np.arange(len(chains)), [len(chain) for chain in chains])
+    sizes = counts[chain_row]  # inequalities of each chain
+    begin = offsets(sizes)
+    inequality = spans(begin[chain_of_past], begin[chain_of_past + 1])
+    pasts = np.concatenate(chains)
+    sequence = spans(form.sequence_offsets[pasts], form.sequence_offsets[pasts + 1])
+    binary = spans(first[chain_row], first[chain_row] + sizes)
+    size = len(binary)
+    ones = np.ones(len(inequality))
+    of_sequences = coo_array((ones, (inequality, sequence)), (size, num_sequences))
+    of_binaries = coo_array((-np.ones(size), (np.arange(size), binary)), (size, num_binaries))
+    of_chains = hstack([of_sequences, of_binaries])
+    return [
+        LinearConstraint(of_rows, lb=1.0, ub=1.0),
+        LinearConstraint(of_chains, lb=-np.inf, ub=0.0),
+    ]

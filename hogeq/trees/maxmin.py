@@ -88,11 +88,11 @@ class Maxmin:
         is_used = self.is_own_row[:, None] & (total > 0.0)
         return np.where(is_used, rows / np.where(total > 0.0, total, 1.0), self.tree.uniform())
 
-    def secured(self, policy: Floats) -> float:
-        """Bound what a policy secures from below, and update the best policy so far.
+    def try_policy(self, policy: Floats) -> float:
+        """Keep a policy if it secures more than the best so far; return what it secures.
 
-        The bound is by the opponent's best response, which is also added to the opponent's part of
-        a restricted game.
+        That is a lower bound, by the opponent's best response, which is also added to the
+        opponent's part of a restricted game.
         """
         program_limit = self.deadline.share(0.25)  # if the response needs an integer program
         payoffs = self._response_payoffs(policy)
@@ -117,7 +117,7 @@ class Maxmin:
         Stops at a local maximum, when steps are too small, or when the time is over.
         """
         policy = self.normalised(policy)
-        value = self.secured(policy)
+        value = self.try_policy(policy)
         step = LONGEST_STEP
         for _ in range(MOST_STEPS):
             if step < SHORTEST_STEP or self.deadline.is_over:
@@ -131,7 +131,7 @@ class Maxmin:
                 break
             candidate = self.normalised(optimum.row_probabilities)
             responses_before = self.responses_added
-            gained = self.secured(candidate) - value
+            gained = self.try_policy(candidate) - value
             if gained > 0.0:
                 policy, value = candidate, value + gained
             if self.responses_added > responses_before and gained < promised / 2.0:
@@ -189,10 +189,11 @@ class Maxmin:
     def narrowed(self, box: Box, bounded: Bounded) -> Box | None:
         """Shrink a box to the policies that may secure more than the best so far.
 
-        A box has a lower and an upper end for each probability; `slopes` are by how much the bound
-        falls as one moves off its better end. A probability that moves by `width` off its better
-        end lowers the bound to the best known value. Returns None if the box has no policy that may
-        be better.
+        A box has a lower and an upper end for each probability of a policy, (R, K). `bounded` has
+        an upper bound on what its policies secure, and the slopes of the bound, (R, K): positive
+        where the upper end of a probability is the better one. A probability that moves by `width`
+        off its better end lowers the bound to the best known value, so that end limits the box.
+        Returns None if the box has no policy that may be better.
         """
         slopes = bounded.slopes
         slack = (bounded.bound - self.best_value) * (1.0 + 1e-9)  # its roundings are far smaller
@@ -215,10 +216,10 @@ class Maxmin:
         Of the waiting boxes, the one of the largest bound is halved first. `starts` are policies,
         (R, K), to be tried first; `ceiling` is a known upper bound, a share of the stakes.
         """
-        self.secured(self.tree.uniform())
+        self.try_policy(self.tree.uniform())
         for start in starts:
             if not self.deadline.is_over:
-                self.secured(self.normalised(start))
+                self.try_policy(self.normalised(start))
         if self.best_value + LEAST_IMPROVEMENT < ceiling and not self.deadline.is_over:
             self.ascend(self.best_policy)
         legal = (self.tree.legal & self.is_own_row[:, None]).astype(float)
@@ -259,7 +260,7 @@ class Maxmin:
                 break
             bound = min(bound, bounded.bound)
             best_before = self.best_value
-            if self.secured(bounded.policy) > best_before or is_power_of_two:
+            if self.try_policy(bounded.policy) > best_before or is_power_of_two:
                 self.ascend(bounded.policy)
             narrower = self.narrowed(box, bounded)
             if narrower is None:

@@ -108,7 +108,7 @@ def _deviation(tree: FlatTree, target: Strategy, player: int, limit: Deadline) -
     """Bound what a player gains by a best response while all others keep to the policy."""
     own_rows = tree.member == player
     if not own_rows.any():  # the player never moves
-        return Deviation(player, 0.0, 0.0)
+        return Deviation(player, lower=0.0, upper=0.0)
     side = int(tree.seat[own_rows][0])
     two_player_tree = against_all_others(tree, own_rows, side)
     # Others play a policy, and need no order in which they would forget less.

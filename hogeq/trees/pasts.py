@@ -47,8 +47,14 @@ def _problem(tree: FlatTree, target: Strategy, player: int) -> Problem:
     graph = _graph(form, np.sum(others_reach, axis=0))
     opponent_rows = np.zeros((max(graph.rows, 1), tree.num_actions))  # the graph has no opponent
     error = _error(tree, target, graph)
-    # One of two problems, one for each side: it has half of the probability.
-    return Problem(graph, 0, opponent_rows, 0.5, payoff_offset=tree.shift, payoff_error=error)
+    return Problem(
+        graph=graph,
+        seat=0,
+        policy=opponent_rows,
+        chance=0.5,  # one of two problems, one for each side
+        payoff_offset=tree.shift,
+        payoff_error=error,
+    )
 
 
 def _outcomes(form: SequenceForm, others_reach: Floats) -> tuple[Ints, Ints, Floats, Floats]:
@@ -148,14 +154,18 @@ def _graph(form: SequenceForm, others_reach: Floats) -> Graph:
 def _error(tree: FlatTree, target: Strategy, graph: Graph) -> float:
     """Bound the error of a payoff by rounding, and by rows that do not sum to exactly 1.
 
-    The reach probability of a node has a relative error for each move to it, and a sum over nodes
-    one for each node. A conditional probability is a quotient of two, a mean payoff another. The
-    errors of all levels add up. `MARGIN` covers the products of errors.
+    The graph has conditional probabilities, of what follows a sequence of own actions, and mean
+    payoffs: quotients of sums of reach probabilities over nodes. The reach probability of a node
+    has a relative error for each move to it, and a sum a rounding for each node and component. A
+    value of the graph is a product over its levels, whose errors add up. `MARGIN` covers the
+    products of errors.
     """
     worst_row_error = np.abs(target.policies.sum(axis=2) - 1.0).max(initial=0.0) + UNIT_ROUNDOFF
     error_of_move = (tree.num_actions + 2) * worst_row_error + 4.0 * UNIT_ROUNDOFF
+    error_of_reach = len(tree.levels) * error_of_move
     num_terms = tree.num_nodes + len(target.chances)
-    relative_error = len(tree.levels) * error_of_move + num_terms * UNIT_ROUNDOFF
+    error_of_sum = num_terms * UNIT_ROUNDOFF
+    relative_error = error_of_reach + error_of_sum
     largest_payoff = float(np.abs(tree.payoff).max(where=tree.is_possible, initial=0.0))
     largest_payoff += abs(tree.shift) + abs(tree.centre)
     return float(MARGIN * (len(graph.level) + 1) * relative_error * largest_payoff)

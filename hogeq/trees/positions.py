@@ -237,9 +237,11 @@ class _Walk:
             self.after.append(self.number_of(state, position, number))
 
     def number_of(self, state: Any, position: int, move: int) -> int:
-        """Look up the state that a move from a position leads to; append it if it is new.
+        """Give the state that a move from a position leads to its number, a new one if it is new.
 
-        Returns the number of its position, or -1 - t at an end with payoff number t.
+        Returns the number of its position; -1 - t if play ends there with payoff number t. A new
+        position is appended to `states`, to be looked at later, with the position and the number of
+        the move by which the walk came to it first.
         """
         try:
             known = self.position.get(state)
@@ -261,7 +263,7 @@ class _Walk:
             self.states.append(state)
             self.came_from.append(position)
             self.came_by.append(move)
-        self.position[state] = number
+        self.position[state] = number  # of ends, too
         return number
 
     def history(self, position: int) -> str:

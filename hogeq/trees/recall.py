@@ -142,7 +142,8 @@ class Recall:
         kinds = ("well-formed", "skew well-formed", "chance-relaxed skew well-formed")
         for name, finding in zip(kinds, self._well_formed(whole=whole, ranked=ranked), strict=True):
             is_unproved = finding.holds and self.form.is_absent_minded
-            findings[name] = Finding(None, None, ONCE) if is_unproved else finding
+            undecided = Finding(holds=None, witness=None, note=ONCE)
+            findings[name] = undecided if is_unproved else finding
         rows = self.form.row_of_refined.tolist()
         visits = sorted(zip(self.form.visits.tolist(), rows, strict=True))
         return Audit(
@@ -192,8 +193,8 @@ class Recall:
         Otherwise it is undecided.
         """
         if refuted is not None:
-            return Finding(False, self.witness(refuted))
-        return Finding(True if whole else None, None)
+            return Finding(holds=False, witness=self.witness(refuted))
+        return Finding(holds=True if whole else None, witness=None)
 
     def _shuffled(self) -> Finding:
         """Decide whether there is an order of own actions with A-loss recall.
@@ -203,8 +204,9 @@ class Recall:
         """
         form = self.form
         if not form.is_absent_minded and is_too_large(form):
-            return Finding(None, None, "the game is too large for the search")
-        return Finding(not form.is_absent_minded and shuffled(form) is not None, None)
+            return Finding(holds=None, witness=None, note="the game is too large for the search")
+        holds = not form.is_absent_minded and shuffled(form) is not None
+        return Finding(holds, witness=None)
 
     def _pairs_of_pasts(self) -> Iterator[Pair]:
         """Pair shortest histories with different own pasts, for each row that joins some."""
@@ -275,20 +277,23 @@ class Recall:
         num_kinds = 3
         refuted: Pair | None = None
         if not self.shared:  # the game itself is the coarsest refinement
-            return [Finding(True, None, COARSEST) if whole else Finding(None, None)] * num_kinds
+            undecided = Finding(holds=None, witness=None)
+            proved = Finding(holds=True, witness=None, note=COARSEST)
+            return [proved if whole else undecided] * num_kinds
         if ranked:
             refuted = smallest(self._unmatched_pasts())
         if refuted is None and not whole:
-            return [Finding(None, None, "only the whole tree can tell")] * num_kinds
+            reason = "only the whole tree can tell"
+            return [Finding(holds=None, witness=None, note=reason)] * num_kinds
         if refuted is None and self._count_plays() > MOST_PLAYS:
             too_many = f"more than {MOST_PLAYS:,} plays through histories"
-            return [Finding(None, None, too_many)] * num_kinds
+            return [Finding(holds=None, witness=None, note=too_many)] * num_kinds
         if refuted is None:
             plays = Plays.of(self.form, self.other)
             endings = plays.forms(self.form.refined_of_node[plays.history_node], ENDINGS)
             refuted = self._differing(endings, NO_PLAY)
         if refuted is not None:
-            return [Finding(False, self.witness(refuted), EVERY)] * num_kinds
+            return [Finding(holds=False, witness=self.witness(refuted), note=EVERY)] * num_kinds
         return [self._well_formed_of_kind(plays, kind) for kind in range(num_kinds)]
 
     def _count_plays(self) -> int:
@@ -309,13 +314,13 @@ class Recall:
             plays.forms(self.form.refined_of_node[plays.history_node], kind), ""
         )
         if refuted is None:
-            return Finding(True, None, COARSEST)
+            return Finding(holds=True, witness=None, note=COARSEST)
         histories = int((self.tree.player == self.player).sum())
         if histories == self.form.num_refined:  # it is the finest as well
-            return Finding(False, self.witness(refuted), EVERY)
+            return Finding(holds=False, witness=self.witness(refuted), note=EVERY)
         if self._matched_singly(plays.forms(plays.history_node, kind)):
-            return Finding(True, None, FINEST)
-        return Finding(None, self.witness(refuted), NEITHER)
+            return Finding(holds=True, witness=None, note=FINEST)
+        return Finding(holds=None, witness=self.witness(refuted), note=NEITHER)
 
     def _matched_singly(self, forms: Mapping[int, bytes]) -> bool:
         """Whether all histories of each information set have equal forms, which are by node."""

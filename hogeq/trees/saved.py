@@ -33,7 +33,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,6 +145,11 @@ def _require(name: str, holds: NDArray[np.bool_] | bool, allowed: str) -> None:
 def _tree(arrays: Arrays) -> FlatTree:
     """Check the arrays of a file, each of which may hold anything, and build their tree.
 
+    There are R information sets (rows). The file's array "units" has the shift and the centre of
+    payoffs, "labels" and "said" have the words that name each action and each move of chance, by
+    number, "drawn" the game's own numbers of the latter, and "text" and "ends" all texts of the
+    tree, one after another.
+
     Raises `HogeqError` with the first fault: an array's name, an index, and what is allowed.
     """
     num_players, has_states, is_rounded = _about(arrays["about"])
@@ -161,21 +166,16 @@ def _tree(arrays: Arrays) -> FlatTree:
     _require("payoff", len(arrays["payoff"]) == num_ends, "one for each end")
     _require("payoff", np.abs(arrays["payoff"]) <= LARGEST, flat.IN_RANGE.removeprefix("allowed: "))
     _check_chances(arrays, player, num_moves)
-    # The texts are the name of the game, names of rows, OpenSpiel's if there are any, and words.
-    texts = _texts(arrays["text"], arrays["ends"])
-    rows = len(seat)
-    num_words = len(texts) - 1 - rows * (1 + has_states)
-    _require("ends", num_words >= 0, "a name, one for each information set, and words")
+    texts = _named_texts(_texts(arrays["text"], arrays["ends"]), len(seat), has_states)
+    num_words = len(texts.words)
     for name in ("labels", "said"):
         is_word = (arrays[name] >= 0) & (arrays[name] < num_words)
         _require(name, is_word, f"0 to {num_words - 1}")
-    words = list(map(printable, texts[len(texts) - num_words :]))
-    labels = _Labels(arrays["labels"], arrays["said"], words)
-    row_names = texts[1 : 1 + rows]
-    _require_names(seat, row_names, "text: ")
-    sides, infosets = _members(arrays.get("sides"), seat, row_names)
+    labels = _Labels(arrays["labels"], arrays["said"], list(map(printable, texts.words)))
+    _require_names(seat, texts.row_names, "text: ")
+    sides, infosets = _members(arrays.get("sides"), seat, texts.row_names)
     tree = FlatTree(
-        name=printable(texts[0]),
+        name=printable(texts.game),
         player=player,
         parent=parent,
         row=row,
@@ -187,7 +187,7 @@ def _tree(arrays: Arrays) -> FlatTree:
         chance_probabilities=arrays["chance"],
         names=infosets,
         describe=labels,
-        states=texts[1 + rows : 1 + 2 * rows] if has_states else None,
+        states=texts.states,
         num_players=num_players,
         shift=float(units[0]),
         centre=float(units[1]),
@@ -198,6 +198,32 @@ def _tree(arrays: Arrays) -> FlatTree:
     least = 1.0 / LARGEST
     _require("payoff", tree.largest_payoff >= least, f"the largest {least:g} or more")
     return tree
+
+
+class _Texts(NamedTuple):
+    """The texts of a tree, in the order in which a file has them."""
+
+    game: str  # its name
+    row_names: list[str]  # of the R information sets
+    states: list[str] | None  # OpenSpiel's names of these, if the file has them
+    words: list[str]  # of actions and moves of chance
+
+
+def _named_texts(texts: list[str], rows: int, has_states: bool) -> _Texts:
+    """Split the texts of a file into the name of the game, names of rows and of states, and words.
+
+    Raises `HogeqError` if there are too few.
+    """
+    states_begin = 1 + rows
+    words_begin = states_begin + (rows if has_states else 0)
+    allowed = "a name, one for each information set, and words"
+    _require("ends", len(texts) >= words_begin, allowed)
+    return _Texts(
+        game=texts[0],
+        row_names=texts[1:states_begin],
+        states=texts[states_begin:words_begin] if has_states else None,
+        words=texts[words_begin:],
+    )
 
 
 def _about(about: Ints) -> tuple[int, bool, bool]:

@@ -133,6 +133,11 @@ class SequenceForm:
         row_before = self.row_of_refined[self.parent_refined[later]]
         return longest_paths(self.tree.num_rows, row_before, self.row_of_refined[later])
 
+    @property
+    def has_row_order(self) -> bool:
+        """Whether rows have an order that all plays keep: `rank_of_row`."""
+        return self.rank_of_row is not None
+
     def payoffs_against(self, joint: Floats) -> Floats:
         """Payoff at the ends of each sequence of own actions, (S,), as a share of the largest.
 
@@ -196,9 +201,10 @@ class SequenceForm:
     def chains_within(self, deadline: Deadline) -> list[Ints] | None:
         """List the chains of all shared rows: pasts of a row of which a play meets one at most.
 
-        Fix what chance and others do after each sequence: of the pasts of a row that can then be
-        met, the own actions pick one. They are such a chain. Chains of most pasts come first. The
-        result is cached; it is None if there is no time for all rows.
+        A past is a refined information set: a row after one sequence of own actions. Fix what
+        chance and others do after each sequence: of the pasts of a row that can then be met, the
+        own actions pick one. They are such a chain. Chains of most pasts come first. The result is
+        cached; it is None if there is no time for all rows.
         """
         if "chains" not in self.cache:
             refined_by_row = np.argsort(self.row_of_refined, kind="stable")
@@ -286,10 +292,10 @@ class SequenceForm:
 
         assert self.rank_of_row is not None  # noqa: S101 - callers ask
         rows = np.unique(self.row_of_refined)
-        rows = rows[np.argsort(self.rank_of_row[rows], kind="stable")]
-        place_in_order = np.zeros(self.tree.num_rows, np.int64)
-        place_in_order[rows] = np.arange(len(rows))
-        row_of_refined = place_in_order[self.row_of_refined]
+        rows = rows[np.argsort(self.rank_of_row[rows], kind="stable")]  # in the order of plays
+        index_in_order = np.zeros(self.tree.num_rows, np.int64)  # by row
+        index_in_order[rows] = np.arange(len(rows))
+        row_of_refined = index_in_order[self.row_of_refined]
         return Treeplex(
             policy_row=rows,
             num_legal=self.tree.num_legal[rows],
@@ -304,14 +310,16 @@ class SequenceForm:
         )
 
     def ascend(self, start: Ints, payoffs: Floats, deadline: Deadline = FOREVER) -> Ints:
-        """Improve the actions of rows, (R,), one row at a time, to a local maximum of the payoff.
+        """Improve a pure strategy, one row at a time, to a local maximum of the player's payoff.
 
-        Stops early when the time is over; does nothing if rows have no order in plays.
+        `start` and the result have an action for each row, (R,); `payoffs`, (S,), are those that
+        follow each of the player's sequences, against a fixed opponent. Stops early when the time
+        is over; does nothing if rows have no order in plays.
         """
         from hogeq.kernels import row_search
 
         acts = start.copy()
-        if self.rank_of_row is not None:
+        if self.has_row_order:
             # Improved in place, a pass over all rows at a time.
             chosen = acts[self.treeplex.policy_row]
             weights, values = np.ones(self.num_refined), payoffs.copy()  # scratch space

@@ -133,7 +133,8 @@ def _read(tree: Rows, path: Path) -> Strategy:
     if other_kind:
         raise HogeqError(f"{name}: {other_kind}; allowed: {ALLOWED_FORMS}")
     is_csv = is_policy_csv(tree, data[:HEAD_BYTES].decode("utf-8-sig", "replace"))
-    if data.startswith(ZIP_HEAD) or (path.suffix == ".npz" and not is_csv):
+    is_archive = data.startswith(ZIP_HEAD) or (path.suffix == ".npz" and not is_csv)
+    if is_archive:
         shapes: dict[str, tuple[int, ...]] = dict.fromkeys(MATRICES, (tree.num_rows,))
         shapes |= dict.fromkeys(POLICIES, (tree.num_rows, tree.num_actions))
         table, weights, seat = read_arrays(path, shapes, tree)
@@ -144,7 +145,7 @@ def _read(tree: Rows, path: Path) -> Strategy:
             lines = text_of(data)
         return _checked(tree, read_policy_csv(tree, lines, name), name)
     with refusals_of(name, StrategyError):
-        text_of(data)  # says of what is not UTF-8 that it is not
+        text_of(data)  # refuses bytes that are not UTF-8, in words of its own
     raise HogeqError(f"{name}: is no strategy of a tree; allowed: {ALLOWED_FORMS}")
 
 
@@ -198,7 +199,9 @@ def _of_profile(tree: Rows, given: Any, where: str) -> Strategy:
 def order_of_rows(tree: FlatTree) -> Ints:
     """Order the rows by seat, then as a depth-first walk of the tree first meets them, (R,).
 
-    A node comes in the walk after its parent and the subtrees of its older siblings.
+    A row is an information set of some nodes. The walk comes to a node after its parent and the
+    subtrees of its older siblings: so its number in the walk is that of the parent, plus 1, plus
+    the number of nodes in those subtrees.
     """
     subtree_size = np.ones(tree.num_nodes, int)  # number of nodes from each node on
     for level in reversed(tree.levels[1:]):
@@ -280,7 +283,8 @@ def action_values(tree: FlatTree, a: Strategy, b: Strategy, weight: RegretWeight
 def met(tree: FlatTree, a: Strategy, b: Strategy) -> Floats:
     """Probability that a play of policy `a` against `b` meets each row at least once, (R,).
 
-    It is the sum of the reach probabilities of a row's nodes at the first visit of a play.
+    It is the sum of the reach probabilities of those nodes of a row at which a play is there for
+    the first time; a player who forgets may come to it again.
     """
     policy = np.where(tree.seat[:, None] == 0, a.whole().policy, b.whole().policy)
     reach_probability = reach(tree, policy)  # of nodes, (N,)
@@ -295,7 +299,11 @@ def met(tree: FlatTree, a: Strategy, b: Strategy) -> Floats:
 
 
 def _node_values(tree: FlatTree, policy: Floats, player: int) -> Floats:
-    """Compute the expected payoff to a player from each node on, (N,), if all play by a policy."""
+    """Compute the expected payoff to a player from each node on, (N,), if all play by a policy.
+
+    The tree has payoffs to player 0 as differences from ``shift + centre``, where the shift is half
+    of the sum of both players' payoffs.
+    """
     # (N,), probability of the step to each node.
     step = tree.by_incoming_move(policy, tree.chance_probabilities, 1.0)
     sign = 1.0 if player == 0 else -1.0

@@ -105,17 +105,26 @@ def _tree(text: "_Text", path: Path, forget: str | Forget | None, teams: Teams) 
 
 
 class _Text:
-    """Paths of nodes in a file, by hashes: where each stands, and where in an information set."""
+    """Index of the paths of nodes in a file, so that the text need not be in memory.
+
+    A path, ``/P1:on/P1:exit`` say, names a node by its moves. Node number i, of those sorted by
+    the hash of their path, has ``hashes[i]``; its line has the path at the place ``places[i]``, a
+    byte's offset in the file; and the line of its information set at ``members[i]``, or 0 if it is
+    in none. Line k of an information set begins at ``starts[k]``, and has the name ``names[k]``.
+    """
 
     def __init__(self, file: IO[bytes], size: int, path: Path) -> None:
+        """Read the file once from `path`, opened as `file`, of `size` bytes, and index its paths.
+
+        Raises `HogeqError` for lines that are no line of such a file, and for paths given twice.
+        """
         self.file = file
         self.size = size  # of the file in bytes
         self.where = printable(path)
         self.players = 1
         self.modified = os.fstat(file.fileno()).st_mtime_ns
         self.block = lru_cache(BLOCKS_CACHED)(self._block)
-        # A place is a byte's offset in the file.
-        self.hashes, self.places = array("q"), array("q")  # of paths of nodes, sorted by hash
+        self.hashes, self.places = array("q"), array("q")  # of paths of nodes
         self.starts, self.names = array("q"), list[bytes]()  # of lines of information sets
         self.numbers = dict[str, int]()  # of actions by their names
         self.owners = dict[Any, int]()  # players of information sets
@@ -135,11 +144,11 @@ class _Text:
         )
         node_hashes, _ = self._sorted(self.hashes, self.places)
         sorted_hashes, sorted_places = self._sorted(member_hashes, member_places)
+        # Join both by hash: the number of the node that each path of an information set names.
         node = node_hashes.searchsorted(sorted_hashes)
         is_node = node_hashes.searchsorted(sorted_hashes, "right") > node
         self.unknown = int(np.count_nonzero(~is_node))  # paths of information sets without a node
-        # Place of each node's path in an information set; 0, where no path can be, if in none.
-        self.members = array("q", bytes(8 * len(node_hashes)))
+        self.members = array("q", bytes(8 * len(node_hashes)))  # 0: no path can be there
         np.asarray(self.members)[node[is_node]] = sorted_places[is_node]
 
     # --- the file ---------------------------------------------------------------------------------
@@ -170,7 +179,7 @@ class _Text:
         return b"".join(parts)
 
     def _stands(self, path: bytes, place: int) -> bool:
-        """Whether a path stands at a place."""
+        """Whether a path stands at a place, a byte's offset in the file."""
         number, begin = divmod(place, BLOCK_SIZE)
         end = begin + len(path) + 1
         if end < BLOCK_SIZE:  # the path and the byte after it are in one block
@@ -178,7 +187,7 @@ class _Text:
         return self._until(_SPACE, place) == path
 
     def _line(self, place: int) -> str:
-        """Name the line of a place: ``line 3``."""
+        """Name the line of a place, a byte's offset in the file: ``line 3``."""
         block_number, offset = divmod(place, BLOCK_SIZE)
         breaks_before = sum(self._block(number).count(b"\n") for number in range(block_number))
         breaks_inside = self.block(block_number).count(b"\n", 0, offset) if offset else 0
@@ -200,10 +209,12 @@ class _Text:
         return line, line[-1:] == b"\n" or begin + len(line) == self.size
 
     def _read(self, begin: int, hashes: "array[int]", places: "array[int]") -> int:
-        """Read a line, of a node or an information set, and append its paths to the index.
+        """Read the line at `begin`, of a node or an information set, and index its paths.
 
-        A node's path goes to `self.hashes` and `self.places`, those of an information set to the
-        arguments. Returns the place of the next line. Raises `HogeqError` for any other line.
+        The index has the hash of each path and its place, a byte's offset in the file: a node's
+        path goes to `self.hashes` and `self.places`, the paths that an information set lists to
+        `hashes` and `places`. Returns the place of the next line. Raises `HogeqError` for any other
+        line.
         """
         line, is_whole = self._next(begin)
         if b"\r" in line.rstrip():
@@ -237,11 +248,11 @@ class _Text:
         hashes: "array[int]",
         places: "array[int]",
     ) -> int:
-        """Append the paths of an information set to `hashes` and `places`.
+        """Append the paths that an information set lists to `hashes` and `places`, side by side.
 
-        Its line may be long, so it is read in parts: `line` is the first, at `begin` in the file,
-        with paths from index `first` on; `is_whole` says that it is the only one. Returns the place
-        of the next line.
+        A place is a byte's offset in the file. The line may be long, so it is read in parts: `line`
+        is the first, at `begin` in the file, with paths from index `first` on; `is_whole` says that
+        it is the only one. Returns the place of the next line.
         """
         while True:
             cut_path = b""  # the last path of a part, which may go on in the next
@@ -266,7 +277,8 @@ class _Text:
     def _sorted(self, hashes: "array[int]", places: "array[int]") -> tuple[Ints, Ints]:
         """Sort hashes and places of paths by hash, in place; return both as numpy arrays.
 
-        Raises `HogeqError` if two hashes are equal: a path is repeated, or two paths collide.
+        A place is a byte's offset in the file. Raises `HogeqError` if two hashes are equal: a path
+        is repeated, or two paths collide.
         """
         # These arrays share the memory of the arguments.
         sorted_hashes, sorted_places = np.asarray(hashes), np.asarray(places)
@@ -286,8 +298,13 @@ class _Text:
         return sorted_hashes, sorted_places
 
     def node_at(self, path: bytes) -> Node:
-        """Read the node of a path; raise `NodeError` if there is none, or its line is wrong."""
-        number = bisect_left(self.hashes, hash(path))
+        """Read the node of a path from its line of the file.
+
+        The path's hash leads to the line of the node, and to that of its information set, if it has
+        one. As another path may have the same hash, the text at both places is compared. Raises
+        `NodeError` if there is no such node, or its line is wrong.
+        """
+        number = bisect_left(self.hashes, hash(path))  # of the node, in the index
         is_known = number < len(self.hashes)
         match = _NODE.match(self._until(_BREAK, self.places[number])) if is_known else None
         if not match or match[1] != path:

@@ -59,7 +59,8 @@ class HogRules(GameRules):
 
     def initial(self) -> TreePosition:
         """Before the coin is tossed."""
-        return TreePosition(START, 0, 0, Memory(), past="" if self.memory else None)
+        past = "" if self.memory else None
+        return TreePosition(START, own=0, opponent=0, memory=Memory(), past=past)
 
     def to_move(self, state: TreePosition) -> int:
         """Player to move, chance, or the end."""
@@ -336,11 +337,12 @@ def _flat_node(
         name = tree.names[row]
         infoset = name.state if isinstance(name, Known) else name
         return Node(int(tree.member[row]), infoset, moves)
-    payoff = float(tree.payoff[node])
-    side_payoffs: list[Fraction | float] = [payoff, -payoff]
+    difference = float(tree.payoff[node])  # of the payoff to player 0 from shift + centre
+    side_payoffs: list[Fraction | float] = [difference, -difference]
     if tree.shift or tree.centre:  # fractions, so that the sums of all nodes are equal
-        own_payoff = Fraction(_short(payoff + (tree.shift + tree.centre)))
-        side_payoffs = [own_payoff, Fraction(_short(2.0 * tree.shift)) - own_payoff]
+        payoff = Fraction(_short(difference + (tree.shift + tree.centre)))
+        sum_of_payoffs = Fraction(_short(2.0 * tree.shift))  # to both sides
+        side_payoffs = [payoff, sum_of_payoffs - payoff]
     payoffs: list[Fraction | float] = [0.0] * len(sides)
     for side in {*sides}:
         payoffs[sides.index(side)] = side_payoffs[side]

@@ -75,13 +75,20 @@ def _enclosed_value(tree: FlatTree, a: Strategy, b: Strategy, least: float) -> V
 
 
 def _mixing(a: Strategy, b: Strategy) -> int:
-    """Bound the number of roundings by which components are weighed and added up."""
+    """Bound the number of roundings by which components of two mixtures are weighed and added up.
+
+    There is a sum over all pairs of components, of products of their probabilities.
+    """
     num_pairs = len(a.chances) * len(b.chances)
     return num_pairs + flat.COMPONENT_ROUNDINGS * (len(a.chances) + len(b.chances))
 
 
 def _between(tree: FlatTree, a: Strategy, b: Strategy, tolerance: float) -> Value:
-    """Enclose the payoff to `a` against `b` in both seats, each within `tolerance` if possible."""
+    """Enclose the payoff to `a` against `b` in both seats, each within `tolerance` if possible.
+
+    In seat 1 it is the sum of both players' payoffs less that to `b` in seat 0. The sum has an
+    error of its own if numbers of the game were rounded.
+    """
     total = short_fraction(2.0 * tree.shift)  # of the payoffs to both players
     first = enclosed(tree, a, b, tolerance)
     is_same = np.array_equal(a.chances, b.chances) and np.array_equal(a.policies, b.policies)
@@ -99,6 +106,11 @@ def enclosed(tree: FlatTree, first: Strategy, second: Strategy, tolerance: float
     1. Compute the term of every terminal node, probability times payoff, and bound its error.
     2. Sum in float64 as many terms of small errors as `tolerance` allows.
     3. Compute the others, `MOST_EXACT` at most, in fractions.
+
+    A term's error has three parts. Its relative error is that of a product of probabilities, with
+    roundings for each move (and `misses` where a row does not sum to 1), for the components of the
+    mixtures, and for the sum of all terms. Payoffs that were centred around 0 had some digits
+    rounded away. A product that is too small for a double is off by `TINY`.
     """
     from hogeq.trees.enclosures import SAFE, TINY, gamma  # loads what few values need
 
@@ -114,10 +126,10 @@ def enclosed(tree: FlatTree, first: Strategy, second: Strategy, tolerance: float
     num_roundings = len(tree.levels) * (flat.MOVE_ROUNDINGS + misses) + _mixing(first, second)
     num_roundings += PAIRWISE + flat.OTHER_ROUNDINGS  # the sum of all plays, and the rest
     level = abs(tree.shift) + abs(tree.centre)
-    # Of each term: its relative error, what centring payoffs rounded away, and underflow.
+    relative_part = gamma(num_roundings) * np.abs(terms)
     missed_by_centring = flat.CENTRING_ROUNDINGS * UNIT_ROUNDOFF * level * probability
-    errors = gamma(num_roundings) * np.abs(terms) + missed_by_centring
-    errors = SAFE * (errors + TINY * tree.largest_payoff * tree.is_possible[ends])
+    underflow = TINY * tree.largest_payoff * tree.is_possible[ends]
+    errors = SAFE * (relative_part + missed_by_centring + underflow)
     order = np.argsort(-errors, kind="stable")  # the largest errors first
     # Sum of the errors from each term, in this order, to the last.
     errors_from = np.append(SAFE * np.cumsum(errors[order][::-1])[::-1], 0.0)

@@ -37,7 +37,7 @@ def whole_dag(
     known = form.cache  # what was computed before: the DAG, or a size that it exceeds
     inflated = form.inflate(deadline)
     was_too_large = known.get("too few entries", -1) >= most
-    if inflated.rank_of_row is not None and "dag" not in known and not was_too_large:
+    if inflated.has_row_order and "dag" not in known and not was_too_large:
         try:
             known["dag"] = belief_dag(form, most=most, deadline=deadline)
         except TooSlowError:
@@ -62,7 +62,7 @@ def bounding_dag(form: SequenceForm, deadline: Deadline) -> BeliefDag | None:
     """
     rows = np.unique(form.row_of_refined)
     counts = form.tree.num_legal
-    if form.inflated.rank_of_row is not None or math.prod(counts[rows].tolist()) > MOST_DRAWN:
+    if form.inflated.has_row_order or math.prod(counts[rows].tolist()) > MOST_DRAWN:
         return whole_dag(form, MOST_ENTRIES, deadline)
     strategies = np.zeros((1, form.tree.num_rows), np.int64)  # pure ones, (n, R)
     for row in rows.tolist():  # each strategy so far, with each action of the row
@@ -79,7 +79,7 @@ def require_dags(tree: FlatTree, dags: Sequence[BeliefDag | None]) -> list[Belie
     for player, dag in enumerate(dags):
         form = sequence_form(tree, player)
         if dag is None and (
-            form.inflated.rank_of_row is None or form.cache.get("too few entries", -1) >= MOST
+            not form.inflated.has_row_order or form.cache.get("too few entries", -1) >= MOST
         ):
             raise HogeqError(
                 f"{tree.name}: {side_names(tree.sides)[player]} has a belief DAG of more than"

@@ -72,6 +72,8 @@ def from_openspiel(
     node_of_state = partial(_node, game_type.provides_information_state_string)
     root = game.new_initial_state()
     describe = partial(history, game)
+    # A function that forgets makes the information sets of the tree; a name of one merges those of
+    # the whole tree afterwards.
     tree = flatten(name, root, node_of_state, describe, forget=forget, sides=sides)
     return coarser(tree, forget)
 
