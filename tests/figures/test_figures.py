@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import matplotlib as mpl
 import numpy as np
@@ -355,7 +355,7 @@ HOLE = np.where(np.arange(MATRIX.size).reshape(MATRIX.shape) == 2 * len(MATRIX) 
         ),
         (lambda path: figures.matrix(KUHN.strategy("uniform"), path), OF_ANOTHER_GAME),
         (
-            lambda path: figures.policy(KUHN.solve("cfr", 1), path),
+            lambda path: figures.policy(cast("Any", KUHN.solve("cfr", 1)), path),
             r"^policy: got a Solution; allowed: its \.strategy, or arrays$",
         ),
         (

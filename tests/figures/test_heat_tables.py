@@ -77,8 +77,9 @@ def test_of_many_actions_the_first_are_drawn() -> None:
     figure = figures.policy(hogeq.Game(Wide()).strategy("uniform"), title="Odd or even")
     assert figure.get_suptitle() == "Odd or even\nthe first 30 of 500 actions"
     first, second = (axes for axes in figure.axes if axes.images)
-    assert first.images[0].get_array().shape == (1, 30)
-    drawn = second.images[0].get_array().filled(np.nan)[0]
+    images: Any = first.images[0], second.images[0]
+    assert images[0].get_array().shape == (1, 30)
+    drawn = images[1].get_array().filled(np.nan)[0]
     assert drawn[:2].tolist() == [0.5, 0.5]
     assert np.isnan(drawn[2:]).all()
     assert figure.get_size_inches()[0] < 24

@@ -101,7 +101,8 @@ def test_a_search_for_an_equilibrium_keeps_the_best_strategy_that_it_met(
     solved = solving.by_one_strategy(game.engine, 10.0)
     by_cfr = game.bound(game.solve("cfr_plus", 100).strategy)
     assert solved.upper <= by_cfr < game.bound(poor())
-    assert game.bound(solved.strategies[0]) == pytest.approx(solved.upper, abs=1e-12)
+    bound = game.bound(solved.strategies[0])
+    assert bound <= solved.upper <= bound + 1e-10  # with a margin for rounding
     assert solved.effort == {"iterations": 0, "components": [1, 1]}
 
 

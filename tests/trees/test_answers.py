@@ -8,7 +8,7 @@ import pytest
 import hogeq
 from hogeq.search.results import WIN_RATES, Equilibrium, InPolicies
 from hogeq.support.deadline import Deadline
-from hogeq.trees import answers, columns
+from hogeq.trees import answers, columns, policy_values
 
 ENGINE = hogeq.Hog({"edition": "fa18", "goal": 3, "max_dice": 1}).engine
 NEAR = 1e-18  # of an even payoff: 1 more is 1 in doubles
@@ -35,7 +35,7 @@ def test_ends_of_an_equilibrium_are_rounded_outward(monkeypatch: pytest.MonkeyPa
 
 
 def test_ends_of_a_value_in_policies_are_rounded_outward(monkeypatch: pytest.MonkeyPatch) -> None:
-    one_side = answers.one_side
+    one_side = policy_values.one_side
 
     def near_even(*given: object) -> InPolicies:
         return replace(one_side(*given), lower=-NEAR, upper=0.0)  # type: ignore[arg-type]
