@@ -208,19 +208,19 @@ class PositionGame(RowGame):
         deadline = Deadline(seconds)
         positions = self.positions
         if positions.is_open:
-            optimal = full_information.optimal(positions, deadline.share(0.5))
-            candidates = [Candidate(*optimal)]
+            strategy, iterations = full_information.optimal(positions, deadline.share(0.5))
+            candidates = [Candidate(strategy, "tablebase", iterations)]
         else:
             time_for_bounds = deadline.share(0.25)
             uniform = self.strategy("uniform")
-            candidates = [Candidate(uniform, 0)]
+            candidates = [Candidate(uniform, "uniform")]
             if positions.graph.recurring.any():
                 # Time a pass over recurring positions, which may be slow; other passes are short.
                 full_information.secured(positions, uniform, time_for_bounds)
             if not full_information.are_passes_slow(positions, time_for_bounds):
                 candidates = by_solvers(self.engine, deadline.share(0.6))
         best, (lower, upper) = self._most_secured(candidates, deadline)
-        profile, iterations = best
+        profile, found_by, iterations = best
         first, second = (seated(positions, profile, seat) for seat in (0, 1))
         units = positions.units
         solved = Equilibrium(
@@ -228,7 +228,7 @@ class PositionGame(RowGame):
             upper=upper,
             strategies=(first, second),
             is_proved=upper - lower <= PROVED * units.per_rate and units.are_one(lower, upper),
-            method="tablebase" if positions.is_open else "mixture_bundle",
+            method=found_by,
             effort={"iterations": iterations, "components": [len(profile.chances)] * 2},
             seconds=deadline.spent,
             units=units,

@@ -376,7 +376,7 @@ class ProximalBundle(BundleMethod):
             policy = read_start(game, self.start).unmixed(self.start).policy
             uniform_share = SOFTENED
         else:
-            policy = self_played(game)
+            policy, _ = self_played(game)
             uniform_share = UNIFORM
         uniform = np.full(game.shape, 1.0 / game.shape[-1])
         policy = (1.0 - uniform_share) * policy + uniform_share * uniform
@@ -454,7 +454,8 @@ class MixtureBundle(BundleMethod):
         If it has too few components, the likeliest is split in two until they are enough.
         """
         if not self.start:
-            equal_policies = np.stack([self_played(game)] * self.parts)
+            policy, _ = self_played(game)
+            equal_policies = np.stack([policy] * self.parts)
             return equal_policies, np.full(self.parts, 1.0 / self.parts)
         start = read_start(game, self.start)
         policies = list(start.policies)

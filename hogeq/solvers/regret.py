@@ -333,14 +333,17 @@ REACH_DCFR: Final = DiscountedCFR(average_weight="reach", regret_weight="reach",
 
 def self_played(
     game: Engine, minimiser: RegretMinimiser = REACH_DCFR, deadline: Deadline = FOREVER
-) -> Floats:
-    """Average policy (G, G, K) of a hundred iterations of a minimiser; fewer without time."""
+) -> tuple[Floats, int]:
+    """Average policy (G, G, K) of a hundred iterations of a minimiser, and how many it did.
+
+    Without time they are fewer.
+    """
     state = minimiser.init(game)
     for _ in range(SELF_PLAY):
         state = minimiser.step(game, state)
         if deadline.is_over:
             break
-    return minimiser.average(game, state)
+    return minimiser.average(game, state), int(state.iteration)
 
 
 @solver("pcfr_plus")

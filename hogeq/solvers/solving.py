@@ -218,7 +218,8 @@ class Candidate(NamedTuple):
     """A strategy that may be an equilibrium."""
 
     strategy: Strategy
-    iterations: int  # of the solver `mixture_bundle`; 0 for a policy of self-play
+    method: str  # "tablebase", or the solver that found it
+    iterations: int = 0  # of the solver
 
 
 def by_one_strategy(game: HogEngine, limit: float | Deadline) -> Equilibrium:
@@ -233,11 +234,11 @@ def by_one_strategy(game: HogEngine, limit: float | Deadline) -> Equilibrium:
         candidates = by_solvers(game, deadline.share(SEARCHING))
     else:
         matrix = tablebase.solve(game).matrix
-        candidates = [Candidate(strategy_of(game, matrix), 0)]
+        candidates = [Candidate(strategy_of(game, matrix), "tablebase")]
     # The last is a mixture, if there is one: only its bound may take long.
     bounds = [_bound_on_responses(game, candidate.strategy, deadline) for candidate in candidates]
     best = int(np.argmin(bounds))
-    strategy, iterations = candidates[best]
+    strategy, method, iterations = candidates[best]
     bound = max(bounds[best], 0.5)  # an equilibrium strategy wins 1/2 as a response
     upper = bound
     if not game.positions_recur:  # else a margin takes a pass for each component
@@ -247,7 +248,7 @@ def by_one_strategy(game: HogEngine, limit: float | Deadline) -> Equilibrium:
         upper=upper,
         strategies=(strategy, strategy),
         is_proved=is_half(game, strategy, bound),
-        method="mixture_bundle" if game.has_memory else "tablebase",
+        method=method,
         effort={"iterations": iterations, "components": [len(strategy.weights)] * 2},
         seconds=deadline.spent,
     )
@@ -271,15 +272,15 @@ def by_solvers(game: Engine, deadline: Deadline) -> list[Candidate]:
        mixtures may be worse than the policies; hence all are returned, the mixture last.
     """
     spent_before = deadline.spent
-    policy = self_played(game, REACH_DCFR, deadline)
+    policy, iterations = self_played(game, REACH_DCFR, deadline)
     expected_seconds = deadline.spent - spent_before  # of self-play, then of the longest step
-    candidates = [Candidate(strategy_of(game, policy), 0)]
+    candidates = [Candidate(strategy_of(game, policy), "dcfr", iterations)]
     share_of_cfr = 0.25
     has_time_for_bundle = deadline.left * (1.0 - share_of_cfr) >= FIRST_STEP * expected_seconds
     if not game.positions_recur and not deadline.is_over:
         time_for_cfr = deadline.share(share_of_cfr if has_time_for_bundle else 1.0)
-        policy = self_played(game, CFRPlus(), time_for_cfr)
-        candidates.append(Candidate(strategy_of(game, policy), 0))
+        policy, iterations = self_played(game, CFRPlus(), time_for_cfr)
+        candidates.append(Candidate(strategy_of(game, policy), "cfr_plus", iterations))
     if not has_time_for_bundle:
         return candidates
     solver = MixtureBundle()
@@ -296,5 +297,5 @@ def by_solvers(game: Engine, deadline: Deadline) -> list[Candidate]:
         iterations += 1
     if iterations > 0:
         mixture = strategy_of(game, solver.mixture(game, state))
-        candidates.append(Candidate(mixture, iterations))
+        candidates.append(Candidate(mixture, "mixture_bundle", iterations))
     return candidates

@@ -124,14 +124,14 @@ def test_what_a_responder_to_positions_is_told_is_said() -> None:
         game.attack("uniform", hogeq.Budget(exact_seconds=1.0))
 
 
-def test_a_mixture_is_looked_for_where_something_is_hidden() -> None:
+def test_solvers_look_for_an_equilibrium_where_something_is_hidden() -> None:
     rules = OwnHog()
     rules.goal, rules.max_dice = 5, 1
     by_positions: Any = hogeq.Game(of_rules(rules))
     unrolled: Any = hogeq.Game(from_rules(rules))
     solved, known = by_positions.equilibrium(2.0), unrolled.equilibrium(20.0)
     assert known.is_proved
-    assert solved.method == "mixture_bundle"
+    assert solved.method in {"dcfr", "cfr_plus", "mixture_bundle"}
     assert solved.lower - 1e-9 <= known.lower <= known.upper <= solved.upper + 1e-9
     assert solved.upper - solved.lower < 0.01
     uniform = by_positions.equilibrium(0.0)
@@ -146,8 +146,8 @@ def test_each_candidate_is_bounded_once(monkeypatch: pytest.MonkeyPatch) -> None
     rules.goal, rules.max_dice = 4, 1
     game: Any = hogeq.Game(of_rules(rules))
     candidates = [
-        Candidate(game.strategy("uniform"), 0),
-        Candidate(game.solve("cfr_plus", 20).strategy, 0),
+        Candidate(game.strategy("uniform"), "uniform"),
+        Candidate(game.solve("cfr_plus", 20).strategy, "cfr_plus", 20),
     ]
     bounds = []
 
@@ -162,6 +162,7 @@ def test_each_candidate_is_bounded_once(monkeypatch: pytest.MonkeyPatch) -> None
     uniform, better = bounds
     assert better.upper - better.lower < uniform.upper - uniform.lower
     assert (solved.lower, solved.upper) == better
+    assert (solved.method, solved.effort["iterations"]) == ("cfr_plus", 20)
 
 
 class Lotteries(hogeq.GameRules):

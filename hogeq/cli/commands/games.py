@@ -125,7 +125,7 @@ def equilibrium(
 
     Games are of two players or teams, of constant sum. A mixture draws one strategy and keeps to
     it. With imperfect recall an equilibrium exists among mixtures; one among policies need not.
-    Both players of Hog are alike, so that its value is 1/2: the mixture secures both ends. With
+    Both players of Hog are alike, so that its value is 1/2: the strategy secures both ends. With
     --policies small games of Hog are asked for an equilibrium among policies; --out writes one, or
     the best policy known.
 
