@@ -172,7 +172,7 @@ class Threshold(Purifier):
     threshold : float
         Rolls less probable than this are not drawn.
     starts, anneal_steps : int
-        Budget of each attack, as of :class:`hogeq.Budget`.
+        Budget of each attack, as of `hogeq.Budget`.
     seed : int
         Seed of the draws and of the attacks.
     """

@@ -264,6 +264,22 @@ def test_no_policy_beats_a_bound(seed: int) -> None:
     assert climbed(worth, policy, rows, tree.legal) <= found.bound + slack if len(rows) else True
 
 
+@pytest.mark.parametrize("seed", fast_and_slow(range(3), range(3, 150)))
+def test_steps_prove_the_bound_of_payoffs_of_any_size(seed: int) -> None:
+    """Against others' policies, and far from 0: in fractions no more is proved than the bound."""
+    tree, policy, random = scaled(seed)
+    twin = Problem(tree, int(random.choice(tree.seat)), policy)
+    if tree.num_nodes > 120:
+        return
+    decision = Decision.of(tree, policy, twin.player)
+    solved = decision.solve(0.05)
+    steps = solved.steps[:12]
+    true = twin.proved(steps)
+    assert true >= twin.value(solved.policy)
+    if len(steps) == len(solved.steps):
+        assert float(true) <= solved.bound + 1e-12 * max(decision.unit, abs(solved.bound))
+
+
 def test_a_twin_finds_a_false_proof() -> None:
     tree = tree_of(DRIVER.format(last=1))
     solved = Decision.of(tree, tree.uniform()).solve(5.0)
