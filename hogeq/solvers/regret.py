@@ -154,8 +154,9 @@ class RegretMinimiser(Solver[RegretState]):
     def by_loops(self, loops: Minimiser, state: RegretState, most: int) -> tuple[RegretState, int]:
         """Do `most` iterations by compiled loops; the state, and how many were done.
 
-        The loops change its tables in place. If the weight of an iteration overflows, only one is
-        done, until the error is raised at the iteration itself.
+        The loops change its tables in place. Iteration t has factors: its weight in the average,
+        and the discounts of positive and of negative regrets. If one overflows, a single iteration
+        is done, until the error is raised at the iteration itself.
         """
         done = int(state.iteration)
         try:

@@ -89,14 +89,16 @@ def _file_of(path: Path) -> Path:
 def _checked(tree: Rows, given: ArrayLike | Mixture, name: str) -> Strategy:
     """Check an array, or a mixture of strategies, against the rows and legal actions of a tree.
 
-    Arrays are probabilities, (R, K), or numbers of actions, (R,). All components of a mixture must
-    be for the same seat, or for both.
+    Arrays are probabilities, (R, K), or numbers of actions, (R,). Components of a mixture that are
+    for the same seat make one for that seat; otherwise each must be for both. `name` is what errors
+    call the strategy.
     """
     shape = tree.num_rows, tree.num_actions
     if isinstance(given, Mixture):
         components = [tree_strategy(tree, part, name) for part in given.parts]
         seat = components[0].seat if components else None
-        if any(component.seat != seat for component in components):
+        are_of_different_seats = any(component.seat != seat for component in components)
+        if are_of_different_seats:
             components = [
                 component.whole(f"{name}, part {number}")  # refuses one for a single seat
                 for number, component in enumerate(components, 1)
