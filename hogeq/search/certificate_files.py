@@ -12,6 +12,7 @@ import os
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
@@ -191,14 +192,12 @@ class Certificate(NamedTuple):
 
         `upper` writes payoffs, rounded up; by default bounds are win rates.
         """
-        bound = at_most(self.bound, 0.0) if upper is None else upper(self.bound)
-        full_memory = at_most(self.full_memory)
-        if upper is not None:
-            known = self.full_memory_bound
-            full_memory = upper(self.full_memory if known is None else known)
+        write = upper or partial(at_most, rounding_error=0.0)
+        known = self.full_memory_bound
+        full_memory = write(self.full_memory if known is None else known)
         knows = "is told the draw as well" if self.is_told else "remembers everything"
         return [
-            ("certified", bound, "nothing that forgets wins more"),
+            ("certified", write(self.bound), "nothing that forgets wins more"),
             ("bound", full_memory, f"best responder that {knows}"),
         ]
 

@@ -64,9 +64,10 @@ class Existence:
     lower: float
     """Lower bound on the exploitability of every policy, proved."""
     upper: float
-    """Upper bound on the exploitability of `policy`, proved."""
+    """Upper bound on the least exploitability, proved: that of `policy`, or 0 if one exists."""
     policy: Floats
-    """(R, K), the best one known."""
+    """(R, K), the best one known: of an equilibrium the doubles nearest to its fractions, which
+    `proof` has, or without hidden memory optimal play, of which rounding decides ties."""
     components: int
     """Of the equilibrium mixture; 0 if none is proved."""
     memory: float | None

@@ -124,6 +124,14 @@ def test_no_certificate_is_written_that_is_not_read(
     assert not (tmp_path / "proof.json").exists()
 
 
+def test_full_memory_is_written_rounded_up() -> None:
+    """Its margin for rounding is small, and counts: what is certified was above it."""
+    game = Hog({"edition": "fa22", "goal": 6, "max_dice": 2})
+    proof = game.certify("optimal", seconds=0.1)
+    assert proof.full_memory_bound == proof.bound > 0.5
+    assert [figure for _, figure, _ in proof.rows()] == ["50.01 %", "50.01 %"]
+
+
 def test_steps_at_the_ends_of_all_ranges_are_read(tmp_path: Path) -> None:
     ends = [[0, 0, 0, 0, 0, 0], [143, 3, 1, 1.0, 5e-324, 10**9], [143, 0, 1]]
     rules = {"edition": "su20", "goal": 12, "max_dice": 3}
