@@ -4,7 +4,7 @@ A match is won by a win rate strictly above 0.500001. Entries are ranked by matc
 counts share a rank and the next rank skips.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, combinations
@@ -95,7 +95,7 @@ class WinRates(np.ndarray[Any, np.dtype[np.float64]]):
         return list(zip(rates.min(axis=1).tolist(), rates.argmin(axis=1).tolist(), strict=True))
 
     def ranks(
-        self, threshold: float = WIN, tie_break: Sequence[float] | None = None
+        self, threshold: float = WIN, tie_break: Iterable[float] | None = None
     ) -> list[Standing]:
         """Rank the field by matches won, as :func:`rank` does."""
         return rank(self, threshold, tie_break)
@@ -217,7 +217,7 @@ def _check_goals(goals: Sequence[int], number: int, largest: int) -> None:
 
 
 def rank(
-    win_rates: ArrayLike, threshold: float = WIN, tie_break: Sequence[float] | None = None
+    win_rates: ArrayLike, threshold: float = WIN, tie_break: Iterable[float] | None = None
 ) -> list[Standing]:
     """Rank a field by matches won.
 
@@ -228,7 +228,7 @@ def rank(
     threshold : float
         A match is won by a win rate strictly above this, at least 1/2. A rate that exceeds it by no
         more than rounding, 1e-12, is not above.
-    tie_break : sequence of float, optional
+    tie_break : iterable of float, optional
         A number of each entry: of entries that win as many matches the higher ranks first.
 
     Returns
@@ -239,7 +239,8 @@ def rank(
     Raises
     ------
     ValueError
-        If the table is not square or holds anything but probabilities outside its diagonal.
+        If the table is not square or holds anything but probabilities outside its diagonal, or if
+        `tie_break` has another number of entries.
 
     Examples
     --------
@@ -255,7 +256,11 @@ def rank(
     wins = is_won.sum(axis=1).tolist()
     # Of an entry's n - 1 matches, those that neither it (row) nor the other (column) wins.
     ties = (len(is_won) - 1 - is_won.sum(axis=1) - is_won.sum(axis=0)).tolist()
-    keys = list(zip(wins, tie_break or [0.0] * len(wins), strict=True))
+    tie_breaks = [0.0] * len(wins) if tie_break is None else [float(one) for one in tie_break]
+    if len(tie_breaks) != len(wins):
+        allowed = f"{len(wins)}, one for each entry"
+        raise HogeqError(refusal("tie_break", f"{len(tie_breaks)} numbers", allowed))
+    keys = list(zip(wins, tie_breaks, strict=True))
     standings = []
     for entry in sorted(range(len(wins)), key=keys.__getitem__, reverse=True):
         num_better = sum(key > keys[entry] for key in keys)

@@ -79,7 +79,7 @@ def test_a_tie_break_tells_equal_counts_apart_and_no_others() -> None:
     rates = [[0.5, 0.6, 0.4, 0.6], [0.4, 0.5, 0.6, 0.6], [0.6, 0.4, 0.5, 0.6], [0.4, 0.4, 0.4, 0.5]]
     found = [(one.entry, one.rank, one.wins) for one in rank(rates, tie_break=[0.1, 0.3, 0.3, 0.9])]
     assert found == [(1, 1, 2), (2, 1, 2), (0, 3, 2), (3, 4, 0)]
-    with pytest.raises(ValueError, match="shorter"):
+    with pytest.raises(ValueError, match=r"^tie_break: got '2 numbers'; allowed: 4, one for each"):
         rank(rates, tie_break=[0.1, 0.3])
 
 
@@ -133,3 +133,9 @@ def test_a_table_that_contradicts_itself_is_refused(table: list[list[float]]) ->
     for check in (WinRates.of, rank):
         with pytest.raises(ValueError, match=r"cell \(row 0, column 1\) is 0\.\d; allowed: 1 less"):
             check(table)
+
+
+def test_ties_are_broken_by_any_sequence_of_numbers() -> None:
+    rates = [[0.5, 0.5], [0.5, 0.5]]
+    for numbers in ([0.25, 0.75], (0.25, 0.75), np.array([0.25, 0.75])):
+        assert [standing.entry for standing in rank(rates, tie_break=numbers)] == [1, 0]
