@@ -246,7 +246,8 @@ def test_every_parameter_has_a_meaning_on_its_page_and_in_help() -> None:
     for kind in (*SOLVERS.values(), *hogeq.PURIFIERS.values()):
         for name, meaning in meanings(kind).items():
             assert meaning.text
-            entry = f"\n{name} : {meaning.allowed}, default {meaning.default!r}\n"
+            default = "empty" if meaning.default == "" else repr(meaning.default)
+            entry = f"\n{name} : {meaning.allowed}, default {default}\n"
             assert entry in str(kind.__doc__)
 
 

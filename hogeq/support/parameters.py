@@ -186,7 +186,8 @@ def described(kind: type) -> str:
     """
     lines = []
     for name, (text, allowed, default) in meanings(kind).items():
-        given = "" if default is dataclasses.MISSING else f", default {default!r}"
+        shown_default = "empty" if default == "" else repr(default)
+        given = "" if default is dataclasses.MISSING else f", default {shown_default}"
         lines += [f"{name} : {allowed}{given}", *textwrap.wrap(text, 92, **_INDENTED)]
     docstring = inspect.getdoc(kind) or ""
     if not lines:
