@@ -20,7 +20,7 @@ from hogeq.support.aliases import Floats
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.graphs import of_tree
 from tests import toys
-from tests.engines import ENGINES, InCells, InMemories, drawn, engine_of, graph_of, hog
+from tests.engines import ENGINES, InCells, drawn, engine_of, graph_of, hog
 from tests.slow import mostly_slow
 from tests.toy_engine import TwoNumbers
 
@@ -378,13 +378,9 @@ def test_a_thread_finds_its_workspace_again(game: Engine) -> None:
 
 # --- every engine is the graph --------------------------------------------------------------------
 
+OF_GRAPHS = ("graph layout", "positions recur", "cells", "memories", "tree")
 SAME: dict[str, Callable[[], Any]] = {
-    "graph layout": lambda: hog(HogEngine, "su20", 6, max_dice=2),
-    "positions recur": lambda: hog(HogEngine, "fa15", 8, max_dice=2, piggy_back=False),
-    "cells": lambda: hog(InCells, "su21", 6, max_dice=3),
-    "memories": lambda: hog(InMemories, "su20", 5),
-    "tree": toys.kuhn,
-    "tree of imperfect recall": toys.bits,
+    **{name: ENGINES[name] for name in (*OF_GRAPHS, "tree of imperfect recall")},
     "forgetful": toys.forgetful_rock_paper_scissors,
 }
 
