@@ -356,11 +356,15 @@ HOLE = np.where(np.arange(MATRIX.size).reshape(MATRIX.shape) == 2 * len(MATRIX) 
         (lambda path: figures.matrix(KUHN.strategy("uniform"), path), OF_ANOTHER_GAME),
         (
             lambda path: figures.policy(cast("Any", KUHN.solve("cfr", 1)), path),
-            r"^policy: got a Solution; allowed: its \.strategy, or arrays$",
+            r"^policy: got Solution; allowed: its \.strategy, or arrays$",
+        ),
+        (
+            lambda path: figures.policy(cast("Any", KUHN.equilibrium(1.0)), path),
+            r"^policy: got Equilibrium; allowed: its \.profile, or arrays$",
         ),
         (
             lambda path: figures.policy(KUHN.strategy("uniform"), path, reach=REACH),
-            r"^reach: got 'an array'; allowed: for strategies of Hog alone$",
+            r"^reach: allowed for strategies of Hog, which are drawn by scores$",
         ),
         (lambda path: figures.matrix(MATRIX, path, reach=REACH[:5, :5]), "allowed: the same"),
         (lambda path: figures.matrix(MATRIX + HOLE, path), r"^matrix: cell \(2, 1\) is nan"),
