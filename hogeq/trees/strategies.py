@@ -306,8 +306,7 @@ def _node_values(tree: FlatTree, policy: Floats, player: int) -> Floats:
     The tree has payoffs to player 0 as differences from ``shift + centre``, where the shift is half
     of the sum of both players' payoffs.
     """
-    # (N,), probability of the step to each node.
-    step = tree.by_incoming_move(policy, tree.chance_probabilities, 1.0)
+    step = tree.probabilities(policy)  # (N,)
     sign = 1.0 if player == 0 else -1.0
     values = np.zeros(tree.num_nodes)
     values[tree.player == TERMINAL] = sign * (tree.terminal_payoffs + tree.centre) + tree.shift
