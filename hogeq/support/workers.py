@@ -53,13 +53,19 @@ def cores() -> int:
 
 
 def memory() -> int:
-    """Bytes of memory that this machine, or the container on it, has; Windows does not say."""
+    """Bytes of memory that this process may have: of the machine, a container on it or a limit.
+
+    Windows does not say.
+    """
     if not hasattr(os, "sysconf"):
         return 8 * 2**30
+    import resource  # Windows lacks it
+
     size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     with suppress(OSError, ValueError):  # no such limit, or none of this kind
         size = min(size, int(Path("/sys/fs/cgroup/memory.max").read_text("ascii")))
-    return size
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return size if limit == resource.RLIM_INFINITY else min(size, limit)
 
 
 class ExecutorError(HogeqError):
