@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager, closing, contextmanager, nullcont
 from contextvars import ContextVar
 from functools import partial
 from multiprocessing import active_children
+from multiprocessing import resource_tracker as python_resource_tracker
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from queue import SimpleQueue
@@ -279,9 +280,11 @@ class Processes(Remote):
         from loky.backend import resource_tracker
 
         # Python would look for modules in the current folder first, and run anybody's files there.
-        # Loky's cleaner takes its environment from this process, workers take their own.
+        # The cleaners of loky and of Python, which loky starts too, take their environment from this
+        # process; workers take their own.
         with _environment_with("PYTHONSAFEPATH", "1"):
             resource_tracker.ensure_running()
+            python_resource_tracker.ensure_running()
         # Processes keep this very object: `stop` tells them from other children by its identity.
         self._environment = {"HOGEQ_WORKER": "1", "PYTHONSAFEPATH": "1"}
         start = partial(ProcessPoolExecutor, 1, initializer=_ignore_signals, env=self._environment)
