@@ -280,8 +280,8 @@ class Processes(Remote):
         from loky.backend import resource_tracker
 
         # Python would look for modules in the current folder first, and run anybody's files there.
-        # The cleaners of loky and of Python, which loky starts too, take their environment from this
-        # process; workers take their own.
+        # The cleaners of loky and of Python, both of which loky starts, take their environment from
+        # this process; workers take their own.
         with _environment_with("PYTHONSAFEPATH", "1"):
             resource_tracker.ensure_running()
             python_resource_tracker.ensure_running()

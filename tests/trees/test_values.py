@@ -1,6 +1,5 @@
 """Payoffs of strategies against each other: every digit that is printed is that of fractions."""
 
-import math
 import pickle
 from collections.abc import Sequence
 from fractions import Fraction
@@ -16,7 +15,7 @@ from hogeq.search.results import Units
 from hogeq.search.values import Value
 from hogeq.strategies.strategy import Mixture, Strategy
 from hogeq.support.deadline import Deadline
-from hogeq.trees import exact_numbers, flat, full_information, values
+from hogeq.trees import exact_numbers, flat, full_information
 from hogeq.trees.absent_results import gaps_of
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.gambit import from_efg
