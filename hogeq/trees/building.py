@@ -132,6 +132,7 @@ def flatten(
                 if estimate is not None:
                     moves_played = max(num_visited // WALKED_PER_PLAYED, FIRST_PLAYED)
                     progress.measured(estimate.refined(name, moves_played))
+    require_memory(f"{name}: has {num_visited:,} nodes", walk.bytes_of_tree(num_visited))
     tree = walk.tree(name, describe)
     if tree.largest_payoff < 1.0 / LARGEST:
         raise HogeqError(

@@ -417,3 +417,8 @@ def test_a_logarithmic_axis_has_plain_digits_and_a_place_for_0() -> None:
     number_log_axis(axis, np.array([0.0, 0.1, 0.2, np.nan]), 1.0)
     assert axis.get_ticklabels()[0].get_text() == "0"
     assert axis.get_view_interval()[0] == axis.get_majorticklocs()[0] == 0.0
+
+
+def test_characters_that_the_font_lacks_are_boxes_without_a_warning(tmp_path: Path) -> None:
+    figures.matrix(MATRIX, tmp_path / "figure.png", "\u6f22\u5b57 \u0e01")  # warnings are errors
+    assert (tmp_path / "figure.png").stat().st_size > 1000
