@@ -391,9 +391,10 @@ class Hog(HogAnalysis):
         return check_certificate(certificate)
 
     def exploitability(self, strategy: StrategySpec, budget: Budget | None = None) -> Interval:
-        """Interval that contains the exploitability of a strategy.
+        """Interval that contains the exploitability of a strategy, but for rounding.
 
-        It is what a best response wins beyond 1/2: 0 for an equilibrium.
+        It is what a best response wins beyond 1/2: 0 for an equilibrium. The `ends` of the
+        interval's `response` include rounding.
 
         Examples
         --------

@@ -250,7 +250,7 @@ def test_a_certificate_of_hog_is_checked_by_its_own_rules_alone() -> None:
     assert renamed.check(proof).bound == proof.bound
     for other in ({"edition": "fa19", **small}, {"edition": "su20", "goal": 6, "max_dice": 3}):
         with pytest.raises(
-            ValueError, match="^certificate: got 'su20.*; allowed: one of .*, by the same rules"
+            ValueError, match=r"^certificate: got 'su20.*; allowed: one of .*, by the same rules"
         ):
             hogeq.Game(other).check(proof)
 
