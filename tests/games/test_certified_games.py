@@ -240,6 +240,21 @@ def test_a_certificate_is_of_the_game_that_it_names() -> None:
         hogeq.Game("su20").check(found)
 
 
+def test_a_certificate_of_hog_is_checked_by_its_own_rules_alone() -> None:
+    """Tables of two editions have one shape: a bound for one says nothing about the other."""
+    small = {"goal": 6, "max_dice": 2}
+    game = hogeq.Game({"edition": "su20", **small})
+    proof = game.certify("always_roll:1", 0.1)
+    assert game.check(proof).bound == proof.bound
+    renamed = hogeq.Game({"edition": "su20", "name": "ours", **small})
+    assert renamed.check(proof).bound == proof.bound
+    for other in ({"edition": "fa19", **small}, {"edition": "su20", "goal": 6, "max_dice": 3}):
+        with pytest.raises(
+            ValueError, match=r"^certificate: got 'su20.*; allowed: one of .*, by the same rules"
+        ):
+            hogeq.Game(other).check(proof)
+
+
 def test_a_bound_that_is_a_little_below_the_best_response_is_refused() -> None:
     """Processors may add up differently, but not by more than the margin for rounding."""
     game = hogeq.Game("kuhn_poker")
