@@ -32,7 +32,7 @@ from hogeq.search.certificate_files import Certificate
 from hogeq.solvers import SOLVERS
 from hogeq.support.messages import at_least, at_most
 from hogeq.support.parameters import meanings
-from tests.defaults import PAGE, meanings_text
+from tests.defaults import PAGE
 from tests.slow import mostly_slow
 
 PUBLIC: list[str] = vars(hogeq)["__all__"]  # made from the stub
@@ -241,11 +241,30 @@ def test_help_tells_what_is_public_and_how_to_begin() -> None:
     assert lines.index("DESCRIPTION") < 10
 
 
+def script_of_the_docs(name: str) -> Any:
+    """Import a script of the folder of documents."""
+    spec = spec_from_file_location(name, DOCS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def test_every_parameter_has_a_meaning_on_its_page_and_in_help() -> None:
-    assert PAGE.read_text("utf-8").endswith(f"\n\n{meanings_text()}")
-    for kind in (*SOLVERS.values(), *hogeq.PURIFIERS.values()):
+    assert PAGE.read_text("utf-8").endswith("\n\n```{include} api/parameters.md\n```\n")
+    page = script_of_the_docs("conf").parameter_meanings()
+    tables = [part.split("\n\n| ") for part in page.split("\n\n`")]
+    rows = {
+        (solver, line)
+        for names, *lines in tables
+        for solver in re.findall(r"\w+", names)
+        for line in lines[0].splitlines()
+    }
+    for key, kind in (*SOLVERS.items(), *hogeq.PURIFIERS.items()):
         for name, meaning in meanings(kind).items():
             assert meaning.text
+            assert (key, f"| {name} | {meaning.allowed} | {meaning.text} |") in rows
             default = "empty" if meaning.default == "" else repr(meaning.default)
             entry = f"\n{name} : {meaning.allowed}, default {default}\n"
             assert entry in str(kind.__doc__)
@@ -348,18 +367,8 @@ def test_pages_name_what_there_is(page: Path) -> None:
         assert (ROOT / path).exists(), f"{page.name}: {path}"
 
 
-def drawing() -> Any:
-    """Import the script that draws the architecture."""
-    spec = spec_from_file_location("draw_architecture", DOCS / "draw_architecture.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_architecture_is_drawn_and_listed_as_it_is() -> None:
-    draw = drawing()
+    draw = script_of_the_docs("draw_architecture")
     assert draw.PICTURE.read_text("utf-8") == draw.picture(), "python docs/draw_architecture.py"
     levels = draw.floors()
     page = (DOCS / "architecture.md").read_text("utf-8")
@@ -438,6 +447,8 @@ def test_the_site_is_built_without_a_warning_and_needs_no_network(tmp_path: Path
     search = (tmp_path / "site" / "searchindex.js").read_text("utf-8")
     assert "api/commands" in search
     assert "PricedResponders" not in search  # internals are none of its answers
+    parameters = (tmp_path / "site" / "parameters.html").read_text("utf-8")
+    assert "<td><p>regret_weight</p></td>" in parameters
     for file in (tmp_path / "site").rglob("*.html"):
         loaded = re.findall(
             r"<(?:script|img|link|iframe)[^>]*(?:src|href)=\"([^\"]*)\"", file.read_text()

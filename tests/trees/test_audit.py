@@ -1,5 +1,6 @@
 """The audit of recall: on toys whose properties are known, and on small games by brute force."""
 
+import doctest
 from collections.abc import Hashable
 from dataclasses import replace
 from fractions import Fraction
@@ -419,8 +420,12 @@ def test_a_position_that_comes_twice_far_into_a_game_is_found() -> None:
 
 @pytest.mark.slow
 def test_the_audit_of_su20_stands_in_the_docs() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "recall.md").read_text("utf-8")
-    assert f"$ hogeq audit --rules su20\n{ok('audit', '--rules', 'su20')}" in text
+    root, printed = Path(__file__).parents[2], ok("audit", "--rules", "su20")
+    text = (root / "results" / "audit_su20.md").read_text("utf-8")
+    assert text == f"```console\n$ hogeq audit --rules su20\n{printed}```\n"
+    page = (root / "docs" / "recall.md").read_text("utf-8")
+    shown = page.split("$ hogeq audit --rules su20\n")[1].split("```")[0]
+    assert doctest.OutputChecker().check_output(shown, printed, doctest.ELLIPSIS)
 
 
 @pytest.mark.parametrize(
