@@ -14,11 +14,13 @@ from hogeq.kernels.arrays import (
     EVALUATE,
     FULL_MEMORY,
     IMPROVE,
+    IS_STALE,
     LEAVE,
     MOST_DENSE,
     NO_CHOICE,
+    PHASE,
     PROGRESS,
-    STALE,
+    ROUNDS,
     STAY,
     Matches,
     PassGraph,
@@ -133,13 +135,14 @@ def _in_slices(
     block: int,
     *arguments: Any,
 ) -> None:
-    """Call a kernel until it is done with a block; between calls it can be interrupted.
+    """Call a kernel until it is done with a block that recurs; between calls Python can interrupt.
 
-    Its fourth argument is whether the block begins; the last ones are `arguments`.
+    The last of its arguments are `arguments`.
     """
-    is_done = kernel(pass_graph, recurring, block, True, *arguments)
-    while not is_done:
-        is_done = kernel(pass_graph, recurring, block, False, *arguments)
+    assert recurring is not None  # noqa: S101 - some block recurs
+    recurring.progress[[PHASE, ROUNDS]] = 0  # the kernel begins
+    while not kernel(pass_graph, recurring, block, *arguments):
+        pass
 
 
 class GraphPasses:
@@ -318,28 +321,33 @@ class GraphPasses:
             self.values[:, positions] = before
         return error_before + largest_error
 
-    def _settle_large(self, recurring: RecurringBlocks, block: int, *arguments: Any) -> None:
+    def _settle_large(
+        self,
+        recurring: RecurringBlocks,
+        block: int,
+        rule: PassRule,
+        matches: Matches,
+        sums: RowSums,
+        scratch: Scratch,
+    ) -> None:
         """Value a large block, and set its rows one by one as the role has it.
 
         A block is a set of positions that play can return to. Its values are those of a Markov
-        chain, found by value iteration. The kernel `settle_large` sets rows until it needs values
-        of the block for the rows as they are then; it notes in ``progress[STALE]`` that they are
-        out of date, and returns whether it is to be called again. Its fourth argument is whether
-        the block begins; the last ones are as of :func:`hogeq.kernels.graph_passes.act`.
+        chain, found by value iteration, again whenever a row has changed. Otherwise this is
+        :func:`hogeq.kernels.recurring_rows.settle`, of which the arguments are.
         """
-        from hogeq.kernels.recurring_rows import settle_large
+        from hogeq.kernels.recurring_rows import begin_settling, settle_row
 
-        pass_graph, (rule, matches, *_) = self.pass_graph, arguments
         # In this role rows stay, so that the values are the result, and their error is bounded.
         is_result = rule.role == COUNTERFACTUAL
-        goes_on = settle_large(pass_graph, recurring, block, True, *arguments)
+        begin_settling(self.pass_graph, recurring, block, rule, matches)
+        goes_on = True
         while goes_on:
-            is_out_of_date = recurring.progress[STALE] > 0
-            if is_out_of_date:
+            if recurring.progress[IS_STALE] > 0:
                 for match in range(len(self.values)):
                     play = Play(self.me, matches.policies, match)
                     self._iterate(block, play, recurring.no_choice, bounds=is_result)
-            goes_on = settle_large(pass_graph, recurring, block, False, *arguments)
+            goes_on = settle_row(self.pass_graph, recurring, block, rule, matches, sums, scratch)
 
     def _iterate(self, block: int, play: Play, choice: NDArray[Any], *, bounds: bool) -> None:
         """Value a large block by value iteration; if `bounds`, also bound what it misses.
