@@ -126,7 +126,7 @@ class CellLayout:
         """Gather the constants that kernels of a game are compiled with: sizes of their tables.
 
         A page is the afterstates (scores after a turn) of one end, lane and record; a line a roll
-        as some memories play it; the edge a table of sums of dice from scores past the goal.
+        as some memories play it.
         """
         kind, _, _ = _landings_on_board(self.tables)
         depth = max(family.dice.most_summed for family in self.families)
@@ -136,8 +136,8 @@ class CellLayout:
             num_pages=self.ends * self.lanes * self.tables.num_records,
             most_lines=self.num_lines,
             num_sums=self.num_sums,
-            edge_depth=max(1, depth),
-            edge_blocks=_num_vectors(self.most_sides, self.cells) + 1,
+            past_goal_depth=max(1, depth),
+            past_goal_blocks=_num_vectors(self.most_sides, self.cells) + 1,
             most_sides=self.most_sides,
             moves_again=self.ends > 1 or bool((kind == AGAIN).any()),
             families=self.families,
@@ -314,7 +314,7 @@ class CellLayout:
         return positions.astype(np.int32)
 
     @cached_property
-    def edge(self) -> Floats:
+    def sums_past_goal(self) -> Floats:
         """Win probability by the sum of n dice from an own score at the goal or past it.
 
         Pages have no such scores, but sums of more dice from lower scores read them. Dice that show
@@ -324,11 +324,13 @@ class CellLayout:
         that has the opponent's score total - G, of the cell whose own score is the goal.
         """
         tables, goal, cells, shape = self.tables, self.goal, self.cells, self.shape
-        most_sides, depth = shape.most_sides, shape.edge_depth
+        most_sides, depth = shape.most_sides, shape.past_goal_depth
         wins = (tables.landings.kind == WIN)[:, :goal].astype(np.float64)  # own, opponent's score
         num_totals = goal - 1 + most_sides
-        edge = np.zeros((len(tables.dice_of_kind), num_totals, shape.edge_blocks, depth, cells))
-        total_past_goal, block, cell = np.ogrid[:num_totals, : shape.edge_blocks, :cells]
+        sums = np.zeros(
+            (len(tables.dice_of_kind), num_totals, shape.past_goal_blocks, depth, cells)
+        )
+        total_past_goal, block, cell = np.ogrid[:num_totals, : shape.past_goal_blocks, :cells]
         opponent = (total_past_goal // cells - block) * cells + cell
         own = goal + total_past_goal - opponent
         is_used = (opponent >= 0) & (opponent < goal) & (own >= goal) & (own < goal + most_sides)
@@ -339,11 +341,11 @@ class CellLayout:
         for kind, dice in enumerate(tables.dice_of_kind):
             value = wins[scores]  # by own and opponent's score; of no dice yet
             for num_dice in range(depth):
-                edge[kind, :, :, num_dice][is_used] = value[used_own, used_opponent]
+                sums[kind, :, :, num_dice][is_used] = value[used_own, used_opponent]
                 # One die more: the mean over its faces of the value so many points higher.
                 shifted = [np.roll(value, -face, axis=0) for face in range(2, dice.sides + 1)]
                 value = np.add.reduce(shifted) / dice.sides
-        return edge
+        return sums
 
 
 # --- passes ---------------------------------------------------------------------------------------
@@ -380,7 +382,7 @@ class CellPasses:
         }
         self._reach_arguments = {
             "start_probability": 1.0 / players,
-            "landed": zeros((shape.num_pages * cells,), dtype),
+            "landing_reach": zeros((shape.num_pages * cells,), dtype),
             "afterstates": zeros((players * shape.num_pages, board.afterstate_page), dtype),
             "cells": zeros((players * 2 * shape.num_memories, board.cell_page), dtype),
         }
@@ -397,7 +399,7 @@ class CellPasses:
         self.each_reach = np.zeros((matches, board.goal, board.goal))
         self._value_arguments = {
             "matches": matches,
-            "edge": layout.edge.astype(dtype),
+            "sums_past_goal": layout.sums_past_goal.astype(dtype),
             "afterstates": afterstate_values,
             "cells": cell_values,
             "row": zeros((shape.num_actions * cells,), np.float64),

@@ -175,10 +175,10 @@ def pass_order(goal: int, strip: int) -> tuple[Ints, Ints]:
 class _Column(NamedTuple):
     """Layout of a column, the numbers of the cells of one opponent's score."""
 
-    at: Ints  # (rows, W + 2), the table of :mod:`hogeq.kernels.memory_vectors`
+    positions: Ints  # (rows, W + 2), `column_positions` of :mod:`hogeq.kernels.memory_vectors`
     size: int
-    used: int  # numbers that are not padding
-    spare: int  # where what reaches the goal is read, which is 0, and written, which nobody reads
+    used_size: int  # without padding
+    past_goal_position: int  # of all afterstates from the goal on: read as 0, written in vain
 
 
 def _column(tables: Tables, shape: Shape) -> _Column:
@@ -200,8 +200,8 @@ def _column(tables: Tables, shape: Shape) -> _Column:
         ring = min(most_points[record] + 1, goal)
         positions[:, record] = size + score % ring * lane_size
         size += ring * lane_size
-    spare = size  # one entry for all afterstates from the goal on
-    positions[score >= goal, : shape.num_records] = spare
+    past_goal_position = size  # one entry for all afterstates from the goal on
+    positions[score >= goal, : shape.num_records] = past_goal_position
     size += lane_size
     rolls_ring = shape.bonus_points + 1  # a roll with the bonus is read from so far above
     rolls_size = shape.num_actions * lane_size
@@ -209,10 +209,10 @@ def _column(tables: Tables, shape: Shape) -> _Column:
     size += rolls_ring * rolls_size
     sums_size = shape.dice.most_summed * lane_size
     positions[:, shape.num_records + 1] = size + score % max(1, shape.sums_ring) * sums_size
-    used = size + shape.sums_ring * sums_size
+    used_size = size + shape.sums_ring * sums_size
     # An odd number of lines of the cache, so that columns do not share its sets.
-    num_lines = (used + CACHE_LINE - 1) // CACHE_LINE | 1
-    return _Column(positions, num_lines * CACHE_LINE, used, spare)
+    num_lines = (used_size + CACHE_LINE - 1) // CACHE_LINE | 1
+    return _Column(positions, num_lines * CACHE_LINE, used_size, past_goal_position)
 
 
 class MemoryPasses:
@@ -235,7 +235,9 @@ class MemoryPasses:
         win_at_once = tables.win_at_once[kind_of_turn]  # by own and opponent's score, and roll
         score = own + tables.no_dice_points[kind_of_turn][own, opponent]
         record = tables.no_dice_record[kind_of_turn][own, opponent]
-        no_dice = column.at[np.minimum(score, goal) + shape.rows_below, record]  # its afterstate
+        no_dice = column.positions[
+            np.minimum(score, goal) + shape.rows_below, record
+        ]  # its afterstate
         # 0 for the widest vectors, 64 bytes; half as wide in single precision if these do not fit.
         width = VECTOR if shape.lanes % (2 * VECTOR) else 0
         self._value_program = Program(write_values, shape, dtype, width)
@@ -246,15 +248,15 @@ class MemoryPasses:
             "goal": goal,
             "column_size": column.size,
             "visits": np.column_stack([own, opponent, no_dice]),
-            "at": column.at,
-            "landed": np.column_stack([opponent_left, own_left]),
+            "column_positions": column.positions,
+            "landing_scores": np.column_stack([opponent_left, own_left]),
             "arrival_start": arrival_start,
             "columns": zeros((matches * players * goal * column.size,), dtype),
         }
         points = _points_by_record(tables)
         most_points = [max(points[record]) for record in shape.shared_records]
         self._reach_arguments = {
-            "used": column.used,
+            "used_size": column.used_size,
             "start_probability": 1.0 / players,
             "most_points": np.array(most_points, np.int64),
         }
@@ -265,9 +267,9 @@ class MemoryPasses:
         self.each_reach = np.zeros((matches, goal, goal))
         self._value_arguments = {
             "matches": matches,
-            "spare": column.spare,
-            "wins": win_at_once[own, opponent],  # by visit and roll
-            "past": np.ascontiguousarray(win_at_once[goal:].swapaxes(0, 1)),
+            "past_goal_position": column.past_goal_position,
+            "wins_at_once": win_at_once[own, opponent],  # by visit and roll
+            "wins_past_goal": np.ascontiguousarray(win_at_once[goal:].swapaxes(0, 1)),
             "reach": self._reach,
             "starts": self._starts,
             "action_values": self.action_values,
@@ -338,7 +340,7 @@ class MemoryDuel:
             "goal": goal,
             "scores": scores,
             "visits": np.column_stack(pass_order(goal, STRIP // 2)),
-            "wins": tables.win_at_once[0],
+            "wins_at_once": tables.win_at_once[0],
             "outcome_start": outcome_start,
             "outcome_stop": np.ravel(outcome_stop),
             "chances": np.array(
@@ -348,10 +350,10 @@ class MemoryDuel:
             "records": np.append(end_records, tables.no_dice_record[0, 0]),
             "bonus": np.where(list(map(bool, shape.bonus_members)), tables.most_bonus, 0),
             "members": self._members,
-            "landed": opponent * scores + score,
+            "landing_afterstates": opponent * scores + score,
             "arrival_start": arrival_start,
             "worth": zeros((4 * goal * scores * lane_size,), np.float64),
-            "played": np.zeros(2 * goal * scores, np.int64),
+            "next_roll": np.zeros(2 * goal * scores, np.int64),
             "starts": self._starts,
         }
 
