@@ -241,8 +241,8 @@ def write_reach(code, shape, args):
 
     Player 1 follows the policy of number `opponent`, and `start_probability` is that of each player
     to begin. Written are `infoset_reach`, (G, G), the sum over memories, and if it `keeps_memories`
-    `reach`, by total, memory and opponent's score. `landing_reach` is scratch, a vector for each page;
-    `cells` are 0 before and after.
+    `reach`, by total, memory and opponent's score. `landing_reach` is scratch, a vector for each
+    page; `cells` are 0 before and after.
     """
     players, total_reach = args.players, code.variable(code.vector(0.0))
     with code.loop(0, args.goal * 2 - 1) as total:

@@ -72,10 +72,10 @@ class Diagonal:
     """The cells of a total of both scores, an Index, and where in arrays their numbers lie.
 
     `lowest` is the opponent's score if the own is highest. A block is the cells of one vector:
-    those of this total go from number `first_block` to before `end_block`. A page of afterstates (scores after
-    a turn) or of cells is a ring of rows by total, each by opponent's score; positions are indices
-    into an array, known when the emitted code runs. `sums_past_goal` is a table of sums of dice from
-    own scores past the goal, None in the pass of reach.
+    those of this total go from number `first_block` to before `end_block`. A page of afterstates
+    (scores after a turn) or of cells is a ring of rows by total, each by opponent's score;
+    positions are indices into an array, known when the emitted code runs. `sums_past_goal` is a
+    table of sums of dice from own scores past the goal, None in the pass of reach.
     """
 
     def __init__(self, code, shape, args, total, sums_past_goal=None):
@@ -290,7 +290,7 @@ def each_group(diagonal, block, seat):
 
 
 def landing_positions(diagonal, block, page):
-    """Read the positions of the cells that follow a block (vector) of afterstates, once the turn has passed.
+    """Read the positions of the cells that follow a block of afterstates, once the turn has passed.
 
     Returned are positions among the cells of a seat (player of a match), LLVM's vector. The table
     `landing` has, by the way of the turn to end, total and opponent's score, twice the position on
