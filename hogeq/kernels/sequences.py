@@ -68,8 +68,8 @@ class Sequences(NamedTuple):
 def illegal_mass_per_legal(policy, policy_row, legal):
     """Return the probability that each legal action of a policy's row gets from the illegal ones.
 
-    The policy is (R, K). The `legal` first actions of the row are legal; the others' probability is shared out evenly. A
-    row of ones, which counts every action once, is left as it is.
+    The policy is (R, K). The `legal` first actions of the row are legal; the others' probability is
+    shared out evenly. A row of ones, which counts every action once, is left as it is.
     """
     illegal_mass, is_all_ones = 0.0, True
     for action in range(legal, policy.shape[1]):
@@ -277,15 +277,15 @@ def backward(
     fill_end_values(tree, other, 0, 2, sequence_values)
     for row in range(len(tree.policy_row) - 1, -1, -1):
         policy_row, legal = tree.policy_row[row], tree.num_legal[row]
-        action_values, row_reach = values[policy_row], reach[policy_row]
         if role in (COUNTERFACTUAL, ASCEND, SOFTMAX):
+            action_values, row_reach = values[policy_row], reach[policy_row]
             sum_action_values(tree, row, own, sequence_values, action_values)
             extra = illegal_mass_per_legal(policy, policy_row, legal)
             centre_values(action_values, legal, share, row_reach, extra)
-        if role in (ASCEND, SOFTMAX) and row_reach > 0.0:
-            changes += set_legal_row(
-                role, policy, policy_row, legal, action_values, row_reach, temperature, damping
-            )
+            if role != COUNTERFACTUAL and row_reach > 0.0:
+                changes += set_legal_row(
+                    role, policy, policy_row, legal, action_values, row_reach, temperature, damping
+                )
         if role == FULL_MEMORY:
             add_best_values(tree, row, sequence_values)
         else:
