@@ -21,7 +21,7 @@ from hogeq.support.aliases import Floats, Ints
 
 # Results of `close`: the bound is proved, a response above it is found, or the search goes on.
 CLOSED, FOUND, OPEN = 0, 1, 2
-AS_GOOD = 1e-11  # edges worth less than this apart are as good, however a processor rounds
+VALUE_TIE = 1e-11  # values less than this apart are equal, however a processor rounds
 NO_LOSS = 1e-12  # a row that loses no more by forgetting has no prices
 COVER = 1.2  # most that negative prices of a corner sum to, as a multiple of its positive ones
 PLAIN, PRICED = -1, -2  # leaves: of the relaxation alone, and of one that pays prices
@@ -219,7 +219,7 @@ def _best_corner_of_row(dag, row, work):
         if dag.relation_to_row[row, node] == IN_ROW:
             for corner in range(dag.num_corners[row]):
                 sums[corner] += work.node_reach[node] * work.edge_values[node, corner]
-    return _first_best(sums, dag.num_corners[row], AS_GOOD)
+    return _first_best(sums, dag.num_corners[row], VALUE_TIE)
 
 
 @part
@@ -305,7 +305,7 @@ def _cut_prices_at_node(dag, row, fixed, node, work):
         _collect_after_edge(dag, row, node, edge, work)
         best_value = max(best_value, work.edge_values[node, edge])
     reference = low
-    while work.edge_values[node, reference] < best_value - AS_GOOD:
+    while work.edge_values[node, reference] < best_value - VALUE_TIE:
         reference += 1
     for corner in range(num_corners):
         work.collected_later[node, corner] = work.collected[reference, corner]
@@ -362,7 +362,7 @@ def _price(dag, target, fixed, work):
             break
         work.row_loss[row] = 0.0  # each row gets prices once
         if num_rows:
-            _visit(dag, fixed, work, AS_GOOD, _related(dag, row))
+            _visit(dag, fixed, work, VALUE_TIE, _related(dag, row))
         _raise_prices(dag, row, work)
         for node in _related(dag, row)[::-1]:
             if dag.relation_to_row[row, node] == BEFORE:

@@ -27,7 +27,7 @@ from hogeq.kernels.graph_turns import (
 
 Floats = NDArray[np.float64]
 
-AS_GOOD = 1e-11  # actions worth less than this apart are as good, however a processor rounds
+VALUE_TIE = 1e-11  # values less than this apart are equal, however a processor rounds
 
 
 class Responder(NamedTuple):
@@ -51,7 +51,7 @@ def choose(graph, responder, position, memory):
 
     An action is worth the expected value of its turn, less its dual price. The former is the entry
     of `way_values` at the action's slot, the way by which it is played in the memory. The best
-    action is the first of those that are within `AS_GOOD` of the largest value.
+    action is the first of those that are within `VALUE_TIE` of the largest value.
     """
     own = responder.own_index[position]
     slots = graph.action_slot[graph.situation[position]]
@@ -62,7 +62,7 @@ def choose(graph, responder, position, memory):
         best_value = max(best_value, way_values[slots[action, memory]] - prices[action])
     responder.values[position, memory] = best_value
     for action in range(len(slots) - 1, -1, -1):
-        if way_values[slots[action, memory]] - prices[action] >= best_value - AS_GOOD:
+        if way_values[slots[action, memory]] - prices[action] >= best_value - VALUE_TIE:
             responder.best_action[own, memory] = action
 
 

@@ -117,7 +117,7 @@ def _certificate_calls(rules: Rules) -> Iterator[Call]:
     yield lambda: priced.is_met_once(row)
     yield lambda: part.lift(row, claim)
     yield lambda: part.lend(row, claim, row_prices)
-    yield lambda: part.revise(row, row_prices, no_rise, lent=1.0)
+    yield lambda: part.revise(row, row_prices, no_rise, lent_share=1.0)
 
 
 def missing(game: HogEngine, *names: str) -> Iterator[cache.Kernel]:
