@@ -268,23 +268,23 @@ def _value_memories(base, row, cell, match, player):
     # Records that are not active play as the last does.
     num_inactive = shape.lanes - shape.active_records
     lost_by_own_record = lost_by_own_record + [lost_by_own_record[-1]] * num_inactive
-    other_seat = match * players + players - 1 - player
-    _store_at_afterstates(base, cell, other_seat, transposed(lost_by_own_record))
+    _store_at_afterstates(base, cell, match, player, transposed(lost_by_own_record))
 
 
-def _store_at_afterstates(base, cell, seat, values_by_record):
-    """Emit: write the values of a cell to the afterstates of a seat that land on it.
+def _store_at_afterstates(base, cell, match, player, values_by_record):
+    """Emit: write the values of a player's cell to the afterstates of the other that land on it.
 
-    An afterstate is the scores and the record that a turn of the seat leaves; there is a Vector of
-    values for each record.
+    An afterstate is the scores and the record that a turn leaves; there is a Vector of values for
+    each record.
     """
-    code, shape, args = base.code, base.shape, base.args
+    code, shape, args, players = base.code, base.shape, base.args, base.args.players
     first_arrival = args.arrival_start.number(cell)
     end_arrival = args.arrival_start.number(cell + 1)
+    other_seat = match * players + players - 1 - player
     with code.loop(first_arrival, end_arrival) as arrival:
         scores = args.landing_scores[arrival * 2 :]
         opponent, own = scores.number(0), scores.number(1)
-        afterstate = _ColumnBase(code, shape, args, seat, opponent, own)
+        afterstate = _ColumnBase(code, shape, args, other_seat, opponent, own)
         for record in shape.left_records:
             position = afterstate.afterstate_position(record, points=0)
             afterstate.column.put(position, values_by_record[record])
