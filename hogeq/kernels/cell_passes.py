@@ -154,7 +154,12 @@ def _value_memories(cells, situation, match, player, seat, lines):
     with code.loop(0, memories) as memory:
         line_of = _line_reader(diagonal, situation, memory, lines)
         (lost,) = recurrence.loss_probabilities(
-            code, policy, usual=line_of, with_bonus=None, members=no_members, memories=1
+            code,
+            policy,
+            line_of,
+            read_value_with_bonus=None,
+            bonus_members=no_members,
+            num_memories=1,
         )
         position = cells.page_position(memory)
         others_cells.put(position, lost)

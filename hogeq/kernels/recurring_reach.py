@@ -5,7 +5,7 @@ Sizes and arguments are those of :mod:`hogeq.kernels.recurring_values`.
 
 from hogeq.kernels.arrays import ROUNDS, Play
 from hogeq.kernels.cache import kernel, part
-from hogeq.kernels.graph_turns import block_positions, end_entry, probabilities_at, send
+from hogeq.kernels.graph_turns import block_positions, end_entry, probabilities_at, send_on
 from hogeq.kernels.recurring_values import (
     MOST_ROUNDS,
     SETTLED,
@@ -79,7 +79,7 @@ def send_waiting(graph, recurring, play, positions, is_small, reach, scratch):
         if total_sent > 0.0:
             any_sent = True
             probabilities = probabilities_at(graph, position, play)
-            send(graph, position, probabilities, sent_reach, waiting_reach, scratch)
+            send_on(graph, position, probabilities, sent_reach, waiting_reach, scratch)
     return any_sent
 
 

@@ -148,7 +148,7 @@ def settle(graph, recurring, first, last, rule, matches, sums, scratch):
     one row only, since the reach of its other rows then is out of date. What a change wins is the
     reach before it, times the difference of the rows, times the values after it.
 
-    `rule`, `matches` and `sums` are as of :func:`hogeq.kernels.graph_passes.act`.
+    `rule`, `matches` and `sums` are as of :func:`hogeq.kernels.graph_passes.value_and_set_rows`.
     """
     by_rows = recurring.no_choice
     for block in range(last - 1, first - 1, -1):

@@ -42,10 +42,10 @@ from hogeq.kernels.arrays import (
 )
 from hogeq.kernels.cache import kernel, part, routine
 from hogeq.kernels.graph_turns import (
+    average_over_actions,
     block_positions,
     end_entry,
     maximise,
-    mix,
     num_lanes,
     outcomes_of,
     probabilities_at,
@@ -71,6 +71,34 @@ def state_in_block(recurring, position, memory, memories):
     return recurring.index_in_block[position] * memories + memory
 
 
+@part
+def add_action_to_chain(
+    graph, recurring, position, state, slot, action_probability, values, payoff
+):
+    """Add what follows an action of a state to the Markov chain of its block: :func:`write_chain`.
+
+    A block is a set of positions that play can return to. The action is played with a probability,
+    by a slot: a way, its distribution over outcomes, in a lane (what the memory hands on).
+    """
+    block = recurring.block_of_position[position]
+    lane = slot % num_lanes(graph)
+    for outcome in outcomes_of(graph, way_at(graph, graph.situation[position], slot)):
+        probability = action_probability * graph.outcome_chance[outcome]
+        entry = end_entry(graph, position, graph.outcome_end[outcome])
+        next_position = graph.next_position[entry]
+        if next_position >= 0 and recurring.block_of_position[next_position] == block:
+            next_memory = graph.next_memory[graph.end_label[entry], lane]
+            next_state = state_in_block(recurring, next_position, next_memory, values.shape[1])
+            recurring.transition[state, next_state] += probability
+        else:
+            if next_position < 0:  # play is over
+                value = payoff[-1 - next_position]
+            else:
+                value = values[next_position, graph.next_memory[graph.end_label[entry], lane]]
+            recurring.state_values[state] += probability * value
+            recurring.leave_probability[state] += probability
+
+
 @routine
 def write_chain(graph, recurring, play, positions, choice, values, payoff):
     """Write the Markov chain on a small block's m states, and return m.
@@ -81,15 +109,12 @@ def write_chain(graph, recurring, play, positions, choice, values, payoff):
     - ``recurring.leave_probability`` (m,) the probability to leave the block by this turn,
     - ``recurring.state_values`` (m,) the expected payoff, (T,), or value, (C, H), by leaving.
 
-    A state takes its `choice`, (C, H), an action; where that is NO_CHOICE, it acts by its row. An
-    action plays by a slot: a way, its distribution over outcomes, in a lane. An outcome's end leads
-    to a position, and its label and the lane to a memory.
+    A state takes its `choice`, (C, H), an action; where that is NO_CHOICE, it acts by its row.
     """
     memories = values.shape[1]
     transition, leave_probability = recurring.transition, recurring.leave_probability
     leave_value = recurring.state_values
     count = len(positions) * memories
-    block = recurring.block_of_position[positions[0]]
     for state in range(count):
         leave_value[state] = leave_probability[state] = 0.0
         for other in range(count):
@@ -105,27 +130,11 @@ def write_chain(graph, recurring, play, positions, choice, values, payoff):
                 action_probability = probabilities[action]
                 if chosen != NO_CHOICE:
                     action_probability = 1.0 if action == chosen else 0.0
-                if action_probability == 0.0:
-                    continue
-                slot = slots[action, memory]
-                lane = slot % num_lanes(graph)
-                way = way_at(graph, situation, slot)
-                for outcome in outcomes_of(graph, way):
-                    probability = action_probability * graph.outcome_chance[outcome]
-                    entry = end_entry(graph, position, graph.outcome_end[outcome])
-                    next_position = graph.next_position[entry]
-                    if next_position < 0:  # play is over
-                        leave_value[state] += probability * payoff[-1 - next_position]
-                        leave_probability[state] += probability
-                        continue
-                    next_memory = graph.next_memory[graph.end_label[entry], lane]
-                    if recurring.block_of_position[next_position] == block:
-                        next_state = state_in_block(recurring, next_position, next_memory, memories)
-                        transition[state, next_state] += probability
-                    else:
-                        next_value = values[next_position, next_memory]
-                        leave_value[state] += probability * next_value
-                        leave_probability[state] += probability
+                if action_probability > 0.0:
+                    slot = slots[action, memory]
+                    add_action_to_chain(
+                        graph, recurring, position, state, slot, action_probability, values, payoff
+                    )
     return count
 
 
@@ -208,7 +217,7 @@ def value_once(graph, recurring, play, positions, choice, values, payoff, is_cou
             sign = 1.0 if is_count or graph.player[position] == play.me else -1.0
             maximise(graph, position, sign, way_values, new_values, choice[position])
         else:
-            mix(graph, position, probabilities, way_values, new_values)
+            average_over_actions(graph, position, probabilities, way_values, new_values)
         for memory in range(len(new_values)):
             change = new_values[memory] + added - values[position, memory]
             largest_change = max(largest_change, change if is_count else abs(change))

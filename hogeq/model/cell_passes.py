@@ -5,7 +5,7 @@ Vectors run over cells of a diagonal; first, where the numbers of a game then li
 
 from functools import cached_property
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -351,6 +351,18 @@ class CellLayout:
 # --- passes ---------------------------------------------------------------------------------------
 
 
+def _pages(shape: Shape, board: Board, seats: int, dtype: DTypeLike) -> dict[str, NDArray[Any]]:
+    """Allocate the pages of so many seats, players of matches: zeros by name, (pages, size).
+
+    Pages of afterstates, the scores after a turn; and pages of cells, two for each memory: of the
+    values or the reach that the other player's turns lead to, and that own turns do.
+    """
+    return {
+        "afterstates": zeros((seats * shape.num_pages, board.afterstate_page), dtype),
+        "cells": zeros((seats * 2 * shape.num_memories, board.cell_page), dtype),
+    }
+
+
 class CellPasses:
     """Passes of one player (self-play), or of one player against n opponents.
 
@@ -365,9 +377,14 @@ class CellPasses:
         cells = 64 // np.dtype(dtype).itemsize  # of a vector of 64 bytes
         layout = CellLayout(tables, cells)
         shape, board = layout.shape, layout.board
-        seats = matches * players
         self._value_program = Program(write_values, shape, dtype)
         self._reach_program = Program(write_reach, shape, dtype)
+        totals = 2 * board.goal - 1
+        self._reach = zeros((matches, totals * shape.num_memories * board.row_width), dtype)
+        self._starts = np.zeros((matches, players))  # win probability when moving first
+        self._changes = np.zeros(1)  # rows that ASCEND changed
+        self.action_values = np.zeros((board.goal, board.goal, shape.num_actions))
+        self.each_reach = np.zeros((matches, board.goal, board.goal))
         self._arguments = {
             **board._asdict(),
             "players": players,
@@ -377,31 +394,21 @@ class CellPasses:
             "groups": layout.groups,
             "situation": by_total(tables.situation),
             "line_of_roll": layout.line_of_roll,
-            "sums": zeros((seats * board.sums_size,), dtype),
+            "sums": zeros((matches * players * board.sums_size,), dtype),
             "lines": zeros((matches * shape.most_lines * cells,), dtype),
         }
         self._reach_arguments = {
             "start_probability": 1.0 / players,
             "landing_reach": zeros((shape.num_pages * cells,), dtype),
-            "afterstates": zeros((players * shape.num_pages, board.afterstate_page), dtype),
-            "cells": zeros((players * 2 * shape.num_memories, board.cell_page), dtype),
+            **_pages(shape, board, players, dtype),
         }
-        afterstate_values = zeros((seats * shape.num_pages, board.afterstate_page), dtype)
-        cell_values = zeros((seats * 2 * shape.num_memories, board.cell_page), dtype)
-        # The last constant of a page: the value of a win.
-        afterstate_values[:, -1] = 1.0
-        cell_values[:, -1] = 1.0
-        totals = 2 * board.goal - 1
-        self._reach = zeros((matches, totals * shape.num_memories * board.row_width), dtype)
-        self._starts = np.zeros((matches, players))  # win probability when moving first
-        self._changes = np.zeros(1)  # rows that ASCEND changed
-        self.action_values = np.zeros((board.goal, board.goal, shape.num_actions))
-        self.each_reach = np.zeros((matches, board.goal, board.goal))
+        value_pages = _pages(shape, board, matches * players, dtype)
+        for pages in value_pages.values():
+            pages[:, -1] = 1.0  # the last constant of a page: the value of a win
         self._value_arguments = {
             "matches": matches,
             "sums_past_goal": layout.sums_past_goal.astype(dtype),
-            "afterstates": afterstate_values,
-            "cells": cell_values,
+            **value_pages,
             "row": zeros((shape.num_actions * cells,), np.float64),
             "action_sums": zeros((shape.num_actions * cells,), dtype),
             "reach": self._reach,

@@ -215,6 +215,18 @@ def _column(tables: Tables, shape: Shape) -> _Column:
     return _Column(positions, num_lines * CACHE_LINE, used_size, past_goal_position)
 
 
+def _visits(tables: Tables, shape: Shape, column: _Column, own: Ints, opponent: Ints) -> Ints:
+    """List the visits of cells, own and opponent's scores (G * G,), with the afterstate of no dice.
+
+    As (G * G, 3): both scores, and the position in a column of the scores that no dice leave.
+    """
+    kind_of_turn = 0  # the only one
+    score = own + tables.no_dice_points[kind_of_turn][own, opponent]
+    record = tables.no_dice_record[kind_of_turn][own, opponent]
+    no_dice = column.positions[np.minimum(score, tables.goal) + shape.rows_below, record]
+    return np.column_stack([own, opponent, no_dice])
+
+
 class MemoryPasses:
     """Passes of one player (self-play), or of one player against n opponents."""
 
@@ -231,13 +243,7 @@ class MemoryPasses:
         goal, shape = tables.goal, memory_shape(tables)
         column = _column(tables, shape)
         own, opponent = pass_order(goal, max(1, STRIP // matches))  # of cells, by visit
-        kind_of_turn = 0  # the only one
-        win_at_once = tables.win_at_once[kind_of_turn]  # by own and opponent's score, and roll
-        score = own + tables.no_dice_points[kind_of_turn][own, opponent]
-        record = tables.no_dice_record[kind_of_turn][own, opponent]
-        no_dice = column.positions[
-            np.minimum(score, goal) + shape.rows_below, record
-        ]  # its afterstate
+        (win_at_once,) = tables.win_at_once  # by own and opponent's score, and roll
         # 0 for the widest vectors, 64 bytes; half as wide in single precision if these do not fit.
         width = VECTOR if shape.lanes % (2 * VECTOR) else 0
         self._value_program = Program(write_values, shape, dtype, width)
@@ -247,7 +253,7 @@ class MemoryPasses:
             "players": players,
             "goal": goal,
             "column_size": column.size,
-            "visits": np.column_stack([own, opponent, no_dice]),
+            "visits": _visits(tables, shape, column, own, opponent),
             "column_positions": column.positions,
             "landing_scores": np.column_stack([opponent_left, own_left]),
             "arrival_start": arrival_start,
@@ -314,6 +320,31 @@ def can_duel(tables: Tables) -> bool:
     )
 
 
+def _outcome_operands(tables: Tables) -> dict[str, Floats | Ints]:
+    """List the outcomes of every roll, as :func:`write_duel` reads them, by name of the operand.
+
+    Those of no dice, one for each opponent's score, come last.
+    """
+    goal = tables.goal
+    (branches,) = tables.branches_of_kind
+    outcomes = [branch for results in branches for branch in results]
+    outcome_start = np.cumsum([0, *map(len, branches)])  # by roll
+    points = np.array([branch.points for branch in outcomes])
+    to_goal = goal - np.arange(goal)  # by own score
+    outcome_stop = []  # by roll: up to the first outcome that reaches the goal, (G,)
+    for first, end in pairwise(outcome_start):
+        outcome_stop.append(first + np.searchsorted(points[first:end], to_goal))
+    chances = [float(branch.probability) for branch in outcomes]
+    end_records = [branch.record for branch in outcomes]
+    return {
+        "outcome_start": outcome_start,
+        "outcome_stop": np.ravel(outcome_stop),
+        "chances": np.array(chances + [1.0] * goal),
+        "points": np.append(points, tables.no_dice_points[0, 0]),
+        "records": np.append(end_records, tables.no_dice_record[0, 0]),
+    }
+
+
 class MemoryDuel:
     """The arrays for win rates of two matrices, one pair after the other."""
 
@@ -327,27 +358,12 @@ class MemoryDuel:
         opponent, score, arrival_start = _arrivals(tables)
         self._starts = np.zeros((2, 2, lane_size))
         self._program = Program(write_duel, shape)
-        (branches,) = tables.branches_of_kind
-        outcomes = [branch for results in branches for branch in results]
-        outcome_start = np.cumsum([0, *map(len, branches)])  # by roll
-        points = np.array([branch.points for branch in outcomes])
-        end_records = [branch.record for branch in outcomes]
-        to_goal = goal - np.arange(goal)  # by own score
-        outcome_stop = []  # by roll: up to the first outcome that reaches the goal, (G,)
-        for first, end in pairwise(outcome_start):
-            outcome_stop.append(first + np.searchsorted(points[first:end], to_goal))
         self._operands = {
             "goal": goal,
             "scores": scores,
             "visits": np.column_stack(pass_order(goal, STRIP // 2)),
             "wins_at_once": tables.win_at_once[0],
-            "outcome_start": outcome_start,
-            "outcome_stop": np.ravel(outcome_stop),
-            "chances": np.array(
-                [*(float(branch.probability) for branch in outcomes), *[1.0] * goal]
-            ),
-            "points": np.append(points, tables.no_dice_points[0, 0]),
-            "records": np.append(end_records, tables.no_dice_record[0, 0]),
+            **_outcome_operands(tables),
             "bonus": np.where(list(map(bool, shape.bonus_members)), tables.most_bonus, 0),
             "members": self._members,
             "landing_afterstates": opponent * scores + score,
