@@ -38,7 +38,7 @@ class Decisions(NamedTuple):
 
 
 @kernel
-def lay_out(states, corners, others, number, dag):
+def fill_decisions(states, corners, others, number, dag):
     """Fill `dag`, a problem against the tables of a mixture, and return its number of outcomes.
 
     A node is a member of `others`: a pair of a table and a state that play can come to against it.
@@ -71,7 +71,7 @@ def lay_out(states, corners, others, number, dag):
                     probabilities = corners.probabilities[corners.corner_offsets[row] + corner]
                 elif corner > 0:
                     continue
-                num_outcomes = _lay_out_edge(
+                num_outcomes = _add_outcomes(
                     states, number, state, probabilities, dag, node, corner, num_outcomes
                 )
     dag.outcome_offsets[len(dag.row_of_node) * most_corners] = num_outcomes
@@ -79,7 +79,7 @@ def lay_out(states, corners, others, number, dag):
 
 
 @part
-def _lay_out_edge(states, number, state, probabilities, dag, node, corner, num_outcomes):
+def _add_outcomes(states, number, state, probabilities, dag, node, corner, num_outcomes):
     """Add the outcomes of an edge, of which there are `num_outcomes` so far; return the new number.
 
     An edge leads from a node of the problem, `dag`, by one corner of its row: a distribution over
