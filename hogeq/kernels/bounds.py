@@ -90,43 +90,63 @@ def way_bound(graph, lower, position, memory, way):
     return max((total - mean_error(len(outcomes), total_size)) / total_chance, least)
 
 
+@part
+def bound_of_policy(graph, lower, position, memory, probabilities):
+    """Return a lower bound on the value of a state in which actions have `probabilities`, (K,).
+
+    It is the mean of the bounds of their ways, rounding included as in :func:`way_bound`; `lower`,
+    (C, H), has bounds of all states.
+    """
+    ways = ways_at(graph, position, memory)
+    total, total_size, total_probability = 0.0, 0.0, 0.0
+    least, num_played = np.inf, 0
+    for action in range(len(ways)):
+        probability = probabilities[action]
+        if ways[action] >= 0 and probability > 0.0:
+            action_bound = way_bound(graph, lower, position, memory, ways[action])
+            num_played += 1
+            least = min(least, action_bound)
+            total += probability * action_bound
+            total_size += abs(probability * action_bound)
+            total_probability += probability
+    return max((total - mean_error(num_played, total_size)) / total_probability, least)
+
+
+@part
+def bound_of_choice(graph, lower, position, memory, act, best):
+    """Return a lower bound on the value of a state in which the best or worst action is taken.
+
+    The best if `act` is MAXIMISE, the worst if MINIMISE; ``best[0]`` gets it, the first of equals.
+    `lower`, (C, H), has bounds of all states.
+    """
+    ways = ways_at(graph, position, memory)
+    bound = 0.0
+    best[0] = -1
+    for action in range(len(ways)):
+        if ways[action] >= 0:  # the action exists
+            action_bound = way_bound(graph, lower, position, memory, ways[action])
+            is_better = action_bound > bound if act == MAXIMISE else action_bound < bound
+            if best[0] < 0 or is_better:
+                bound = action_bound
+                best[0] = action
+    return bound
+
+
 @routine
 def value_by_one_turn(graph, bounds, conduct, position, memory):
     """Return a lower bound on the value of a state, by one turn from the bounds of all others.
 
     One Bellman update. Who moves acts by the probabilities of its policy if ``conduct.acts`` says
     PLAY, else by the action best (MAXIMISE) or worst (MINIMISE) for whom the bound is for.
-    ``bounds.best[0]`` gets that action, -1 for a policy. Rounding is bounded as in
-    :func:`way_bound`.
+    ``bounds.best[0]`` gets that action, -1 for a policy.
     """
-    player, row = graph.player[position], graph.row[position]
-    act, best = conduct.acts[player], bounds.best
-    ways = ways_at(graph, position, memory)
-    value, least = 0.0, np.inf
-    total_size, total_probability, num_played = 0.0, 0.0, 0
-    best[0] = -1
-    for action in range(len(ways)):
-        if ways[action] < 0:  # no action
-            continue
-        probability = conduct.policies[player][row, action] if act == PLAY else 1.0
-        if probability <= 0.0:
-            continue
-        action_value = way_bound(graph, bounds.lower, position, memory, ways[action])
-        num_played += 1
-        if act == PLAY:
-            least = min(least, action_value)
-            value += probability * action_value
-            total_size += abs(probability * action_value)
-            total_probability += probability
-        else:
-            is_better = action_value > value if act == MAXIMISE else action_value < value
-            if best[0] < 0 or is_better:
-                value = action_value
-                best[0] = action
+    player = graph.player[position]
+    act = conduct.acts[player]
     if act == PLAY:
-        mean = (value - mean_error(num_played, total_size)) / total_probability
-        value = max(mean, least)
-    return value
+        bounds.best[0] = -1
+        probabilities = conduct.policies[player][graph.row[position]]
+        return bound_of_policy(graph, bounds.lower, position, memory, probabilities)
+    return bound_of_choice(graph, bounds.lower, position, memory, act, bounds.best)
 
 
 @part
@@ -215,6 +235,25 @@ def remove_unsafe(graph, bounds, conduct, endless_payoff, level):
                 bounds.is_safe[position, memory] = 0
                 removed += 1
     return removed
+
+
+@part
+def sweep_unsafe(graph, bounds, conduct, endless_payoff, progress, level):
+    """Do a sweep of :func:`remove_unsafe`, at first from all states of a level; whether it is done.
+
+    It is done once a sweep removes none.
+    """
+    if progress[ROUND] == 0:
+        bounds.is_safe[graph.level_start[level] : graph.level_start[level + 1]] = 1
+    progress[ROUND] += 1
+    return remove_unsafe(graph, bounds, conduct, endless_payoff, level) == 0
+
+
+@part
+def enter_phase(progress, phase):
+    """Write to `progress` that the work on a level is at the first round of a phase."""
+    progress[PHASE] = phase
+    progress[ROUND] = 0
 
 
 @routine
@@ -338,7 +377,6 @@ def bound_below(graph, conduct, conduct_to_stay, rule, bounds, progress, states,
     - `states`: about how many values are computed before the kernel returns.
     - `is_over`: whether bounds that hold are wanted at once: levels that are left have one round.
     """
-    endless_payoff = rule.endless_payoff
     while progress[LEVEL] >= 0 and states > 0:
         level = progress[LEVEL]
         low, high = graph.level_start[level], graph.level_start[level + 1]
@@ -349,15 +387,12 @@ def bound_below(graph, conduct, conduct_to_stay, rule, bounds, progress, states,
             progress[TOTAL] += 1
             is_done = True
         elif progress[PHASE] == SAFE:
-            if progress[ROUND] == 0:
-                bounds.is_safe[low:high] = 1
-            progress[ROUND] += 1
+            payoff = rule.endless_payoff
             if is_over:
                 bounds.is_safe[low:high] = 0  # to know fewer safe states makes bounds lower
-            if is_over or remove_unsafe(graph, bounds, conduct, endless_payoff, level) == 0:
+            if is_over or sweep_unsafe(graph, bounds, conduct, payoff, progress, level):
                 begin_to_rise(graph, bounds, conduct, rule, level)
-                progress[PHASE] = RISE
-                progress[ROUND] = 0
+                enter_phase(progress, RISE)
         elif progress[PHASE] == RISE:
             largest_rise = rise(graph, bounds, conduct, level)
             progress[ROUND] += 1
@@ -365,18 +400,16 @@ def bound_below(graph, conduct, conduct_to_stay, rule, bounds, progress, states,
             is_last = progress[ROUND] >= rule.most_rounds or is_over
             if largest_rise <= rule.least_rise or is_last:
                 is_done = not rule.falls or is_over
-                progress[PHASE] = STAY
-                progress[ROUND] = 0
+                enter_phase(progress, STAY)
         elif progress[PHASE] == STAY:
-            if progress[ROUND] == 0:
-                bounds.is_safe[low:high] = 1
-            progress[ROUND] += 1
             is_done = is_over
             # No payoff is as good as infinity: left are states from which play can go on for ever.
-            if not is_over and remove_unsafe(graph, bounds, conduct_to_stay, np.inf, level) == 0:
+            payoff = np.inf
+            if not is_over and sweep_unsafe(
+                graph, bounds, conduct_to_stay, payoff, progress, level
+            ):
                 begin_to_fall(graph, bounds, rule, level)
-                progress[PHASE] = FALL
-                progress[ROUND] = 0
+                enter_phase(progress, FALL)
         else:
             is_lower = fall(graph, bounds, conduct, level)
             progress[ROUND] += 1
@@ -386,5 +419,4 @@ def bound_below(graph, conduct, conduct_to_stay, rule, bounds, progress, states,
                 end_fall(graph, bounds, rule, not is_lower, level)
         if is_done:
             progress[LEVEL] -= 1
-            progress[PHASE] = SAFE
-            progress[ROUND] = 0
+            enter_phase(progress, SAFE)
