@@ -379,6 +379,7 @@ def _check(graph: Graph) -> None:
     numbers = [graph.total] if graph.endless is None else [graph.total, graph.endless]
     _require("total, endless", bool(np.all(np.abs(numbers) <= LARGEST)), "finite numbers")
     _check_rows(graph)
+    _check_outcomes(graph)
     _check_ends(graph)
 
 
@@ -443,7 +444,7 @@ def _check_chances(name: str, chances: Floats, legal: NDArray[np.bool_]) -> None
 
 
 def _check_rows(graph: Graph) -> None:
-    """Require that a row has the same actions in every memory and position; check all chances.
+    """Require that a row has the same actions in every memory and position; check nature's rows.
 
     A row is what the player to move sees, an information set in all memories. A situation is a kind
     of position, a way the distribution over outcomes of an action there, -1 if it is not legal.
@@ -473,6 +474,10 @@ def _check_rows(graph: Graph) -> None:
     pairs = distinct(graph.row[nature].astype(np.int64) * len(action_sets) + set_at[nature])
     fixed_rows, sets = pairs // len(action_sets), pairs % len(action_sets)
     _check_chances("fixed", graph.fixed[fixed_rows], action_sets[sets])
+
+
+def _check_outcomes(graph: Graph) -> None:
+    """Require that the outcomes of each way, and the starts, have probabilities that sum to 1."""
     sums = np.add.reduceat(graph.chance, graph.first[:-1])  # (W,)
     is_not_negative = np.minimum.reduceat(graph.chance, graph.first[:-1]) >= 0.0
     is_one = np.abs(sums - 1.0) <= ROW_SUM

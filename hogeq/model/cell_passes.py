@@ -17,6 +17,7 @@ from hogeq.kernels.cell_vectors import Board, Family, Shape
 from hogeq.kernels.program import Program, zeros
 from hogeq.model.protocol import Reach, WinRate
 from hogeq.model.tables import Tables
+from hogeq.model.vector_passes import VectorPasses
 from hogeq.support.aliases import Floats, Ints
 
 Positions = NDArray[np.int32]
@@ -363,11 +364,10 @@ def _pages(shape: Shape, board: Board, seats: int, dtype: DTypeLike) -> dict[str
     }
 
 
-class CellPasses:
-    """Passes of one player (self-play), or of one player against n opponents.
+class CellPasses(VectorPasses):
+    """Passes whose vectors run over the cells of a diagonal.
 
-    `matches` is n, `players` 1 in self-play and else 2. Dictionaries have the arguments of the
-    kernels by name; `hogeq/kernels/cell_passes.py` describes them.
+    `hogeq/kernels/cell_passes.py` describes the operands of the kernels.
     """
 
     def __init__(
@@ -377,17 +377,16 @@ class CellPasses:
         cells = 64 // np.dtype(dtype).itemsize  # of a vector of 64 bytes
         layout = CellLayout(tables, cells)
         shape, board = layout.shape, layout.board
-        self._value_program = Program(write_values, shape, dtype)
-        self._reach_program = Program(write_reach, shape, dtype)
         totals = 2 * board.goal - 1
-        self._reach = zeros((matches, totals * shape.num_memories * board.row_width), dtype)
-        self._starts = np.zeros((matches, players))  # win probability when moving first
-        self._changes = np.zeros(1)  # rows that ASCEND changed
-        self.action_values = np.zeros((board.goal, board.goal, shape.num_actions))
-        self.each_reach = np.zeros((matches, board.goal, board.goal))
-        self._arguments = {
+        super().__init__(
+            programs=(Program(write_reach, shape, dtype), Program(write_values, shape, dtype)),
+            shape=(board.goal, board.goal, shape.num_actions),
+            players=players,
+            matches=matches,
+            reach=zeros((matches, totals * shape.num_memories * board.row_width), dtype),
+        )
+        self._operands |= {
             **board._asdict(),
-            "players": players,
             "landing": layout.landing,
             "no_dice": layout.no_dice,
             "handover": layout.handover,
@@ -397,61 +396,30 @@ class CellPasses:
             "sums": zeros((matches * players * board.sums_size,), dtype),
             "lines": zeros((matches * shape.most_lines * cells,), dtype),
         }
-        self._reach_arguments = {
-            "start_probability": 1.0 / players,
+        self._reach_operands |= {
             "landing_reach": zeros((shape.num_pages * cells,), dtype),
             **_pages(shape, board, players, dtype),
         }
         value_pages = _pages(shape, board, matches * players, dtype)
         for pages in value_pages.values():
             pages[:, -1] = 1.0  # the last constant of a page: the value of a win
-        self._value_arguments = {
-            "matches": matches,
+        self._value_operands |= {
+            "are_matrices": 0,
             "sums_past_goal": layout.sums_past_goal.astype(dtype),
             **value_pages,
             "row": zeros((shape.num_actions * cells,), np.float64),
             "action_sums": zeros((shape.num_actions * cells,), dtype),
-            "reach": self._reach,
-            "starts": self._starts,
-            "action_values": self.action_values,
-            "changes": self._changes,
         }
 
-    def forward(self, policies: Floats, *, memories: bool = True) -> Floats:
-        """Fill the reach of cells; see :meth:`hogeq.model.workspace.Layout.forward`."""
-        for match, cell_reach in enumerate(self.each_reach):
-            self._reach_program(
-                **self._arguments,
-                **self._reach_arguments,
-                keeps_memories=int(memories),
-                opponent=1 + match,
-                policies=policies,
-                reach=self._reach[match],
-                infoset_reach=cell_reach,
-            )
-        return self.each_reach
-
-    def backward(
-        self, role: int, policies: Floats, reach: Reach, temperature: float, damping: float
-    ) -> tuple[Floats, int]:
-        """Pass over all cells; see :meth:`hogeq.model.workspace.Layout.backward`."""
-        self._value_program(
-            **self._arguments,
-            **self._value_arguments,
-            role=int(role),
-            are_matrices=int(policies.ndim == 3),
-            policies=policies.reshape(-1),
-            weights=reach.weights,
-            infoset_reach=reach.rows,
-            temperature=float(temperature),
-            damping=float(damping),
-        )
-        return self._starts, int(self._changes[0])
+    def _of_match(self, policies: Floats, match: int) -> dict[str, Any]:
+        return {"policies": policies, "opponent": 1 + match}
 
     def win_rate(self, matrices: Ints) -> WinRate:
         """Exact win rate of the first of two matrices, int64 (2, G, G)."""
         rolls = matrices.astype(np.float64)
         unread_reach = Reach(self.each_reach[0], np.ones(1))
         # Temperature and damping are for roles that change the policy.
-        starts, _ = self.backward(EVALUATE, rolls, unread_reach, temperature=1.0, damping=1.0)
+        starts, _ = self.backward(
+            EVALUATE, rolls, unread_reach, temperature=1.0, damping=1.0, are_matrices=1
+        )
         return WinRate.from_starts(*starts[0].tolist())
