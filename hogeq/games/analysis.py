@@ -15,7 +15,8 @@ from hogeq.evaluation.tablebase import Analysis, Tablebase
 from hogeq.evaluation.values import ComponentsAt
 from hogeq.games.game import Game
 from hogeq.games.given import StrategySpec
-from hogeq.model.game import HogEngine, expect
+from hogeq.model.expecting import expect
+from hogeq.model.game import HogEngine
 from hogeq.rules.memory import Axis, Memory, axes, memory_fields, memory_line, memory_of
 from hogeq.search import population
 from hogeq.search.population import Gains

@@ -15,7 +15,7 @@ to the name of another, is compiled anew. Its content is unpickled, which can ru
 read from a folder that nobody else can change or exchange (:mod:`hogeq.support.private`).
 
 numba compiles one kernel at a time in a process, and most commands need several. A command that
-knows which says so beforehand (:func:`hogeq.model.game.expect`), which costs nothing: only when a
+knows which says so beforehand (:mod:`hogeq.model.expecting`), which costs nothing: only when a
 kernel is missing, the list is asked for, and what else is missing is shared out among as many
 processes as there are cores, unless it is so little that they would take longer to start.
 """

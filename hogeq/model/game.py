@@ -1,6 +1,5 @@
 """The compiler: from rules, one turn at a time, to the flat arrays that kernels read."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache, partial
 from typing import Any
@@ -8,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hogeq import kernels
 from hogeq.graph.endless import State, Staying, never_left, staying_actions, ways_to_stay
 from hogeq.graph.graph import Graph
 from hogeq.graph.hog import of_hog
@@ -249,18 +247,3 @@ def _compile(rules: Rules) -> HogEngine:
 
 _compiled = cache(_compile)
 _of_a_pair = lru_cache(maxsize=16)(_compile)  # a field has many pairs of goals
-
-
-def expect(game: HogEngine, *names: str) -> None:
-    """Announce the parts of a game that a command needs, so that all cores compile their kernels.
-
-    Nothing is compiled now, nor is the compiler imported. The parts are those of
-    :data:`hogeq.model.compiling.PARTS`, or "matches", the part by which two matrices meet.
-    """
-
-    def list_missing() -> Iterable[Any]:
-        from hogeq.model.compiling import missing
-
-        return missing(game, *names)
-
-    kernels.expected[:] = [list_missing]

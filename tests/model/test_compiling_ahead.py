@@ -10,7 +10,8 @@ import pytest
 
 from hogeq.kernels import cache, graph_passes
 from hogeq.model.compiling import compile_now, missing
-from hogeq.model.game import HogEngine, compile_game, expect
+from hogeq.model.expecting import expect
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.protocol import Reach, Role
 from hogeq.rules import rules_from
 

@@ -185,7 +185,7 @@ def prices_of(found: LiftedBound) -> list[Floats]:
     """Copy the prices of each part, by cell: (C, H, K)."""
     tables = []
     responders = found._responder
-    for part in responders.parts:
+    for part in responders.responders:
         passes = part.passes
         cells = passes.graph.row[passes.positions]
         table = np.zeros_like(part.arrays.prices)
