@@ -368,7 +368,7 @@ class Responses:
         work = self._work
         num_rows = len(dag.num_corners)
         work.largest[:] = 0.0
-        work.most_priced_rows[:] = 0
+        work.most_claims[:] = 0
         # Prices take a few passes for each row, and so does marking the states before each row.
         pricing_effort = num_rows * len(dag.outcome_node) / PRICING
         is_priced = is_priced and deadline.allows(pricing_effort)
@@ -405,9 +405,9 @@ class Responses:
         if status == Status.FOUND:
             return ResponseSearch.succeeded(*self.improve(search.response, deadline))
         bound = float(search.bound[0]) + self.error
-        if work.most_priced_rows[0]:  # rows that changed prices at a leaf: each adds a pass's error
+        if work.most_claims[0]:  # rows that changed prices at a leaf: each adds a pass's error
             largest = max(1.0, float(work.largest[0]))
-            bound += (int(work.most_priced_rows[0]) + 2) * largest * self.error_of_pass
+            bound += (int(work.most_claims[0]) + 2) * largest * self.error_of_pass
         return ResponseSearch(status, -np.inf, bound, search.fixed, np.concatenate(subtrees))
 
     @cached_property
@@ -458,7 +458,7 @@ class Responses:
             row_loss=np.zeros(num_rows),
             response=np.zeros(num_rows, np.int64),
             largest=np.zeros(1),
-            most_priced_rows=np.zeros(1, np.int64),
+            most_claims=np.zeros(1, np.int64),
             corner_sums=np.zeros((max(num_rows, 2), most_corners)),
             collected=np.zeros((most_corners, most_corners)),
         )
