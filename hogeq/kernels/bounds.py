@@ -257,7 +257,7 @@ def enter_phase(progress, phase):
 
 
 @routine
-def begin_to_rise(graph, bounds, conduct, rule, level):
+def begin_raising(graph, bounds, conduct, rule, level):
     """Set the lower bounds from which value iteration rises at the states of a level.
 
     They are `endless_payoff` at safe states, from which the player can get it for certain, else the
@@ -275,11 +275,12 @@ def begin_to_rise(graph, bounds, conduct, rule, level):
 
 
 @routine
-def rise(graph, bounds, conduct, level):
+def raise_bounds(graph, bounds, conduct, level):
     """Raise the lower bounds of a level in one round of value iteration; return the largest rise.
 
-    In place, by one turn from each of its states, (positions, memories). Actions, `chosen`, become
-    those that raised a bound last.
+    A level is a set of positions that play may return to. Each of its states, a position and a
+    memory, is valued by one turn, in place: ``bounds.lower``, (C, H). ``bounds.chosen``, (C, H),
+    are the actions that raised a bound last.
     """
     lower, chosen = bounds.lower, bounds.chosen
     largest_rise = 0.0
@@ -296,7 +297,7 @@ def rise(graph, bounds, conduct, level):
 
 
 @part
-def begin_to_fall(graph, bounds, rule, level):
+def begin_lowering(graph, bounds, rule, level):
     """Begin to lower a level's bounds from the numbers ``bounds.start``, and save those so far.
 
     A level is a set of positions that play may return to. Afterwards `start` and `chosen_before`
@@ -314,10 +315,12 @@ def begin_to_fall(graph, bounds, rule, level):
 
 
 @routine
-def fall(graph, bounds, conduct, level):
+def lower_numbers(graph, bounds, conduct, level):
     """Lower the numbers of a level in one round of value iteration; whether one fell.
 
-    Once none falls any more, each is a lower bound on the value of its state.
+    A level is a set of positions that play may return to. The numbers are ``bounds.lower``, (C, H),
+    by position and memory; once none falls any more, each is a lower bound on the value of its
+    state. ``bounds.chosen``, (C, H), gets the actions.
     """
     is_lower = False
     for position in positions_backward(graph, level):
@@ -331,7 +334,7 @@ def fall(graph, bounds, conduct, level):
 
 
 @part
-def end_fall(graph, bounds, rule, is_valid, level):
+def end_lowering(graph, bounds, rule, is_valid, level):
     """Restore a level's lower bounds from before they fell, unless those that fell are better.
 
     Numbers that fall in rounds of value iteration are bounds once none can fall further
@@ -391,10 +394,10 @@ def bound_below(graph, conduct, conduct_to_stay, rule, bounds, progress, states,
             if is_over:
                 bounds.is_safe[low:high] = 0  # to know fewer safe states makes bounds lower
             if is_over or sweep_unsafe(graph, bounds, conduct, payoff, progress, level):
-                begin_to_rise(graph, bounds, conduct, rule, level)
+                begin_raising(graph, bounds, conduct, rule, level)
                 enter_phase(progress, RISE)
         elif progress[PHASE] == RISE:
-            largest_rise = rise(graph, bounds, conduct, level)
+            largest_rise = raise_bounds(graph, bounds, conduct, level)
             progress[ROUND] += 1
             progress[TOTAL] += 1
             is_last = progress[ROUND] >= rule.most_rounds or is_over
@@ -408,15 +411,15 @@ def bound_below(graph, conduct, conduct_to_stay, rule, bounds, progress, states,
             if not is_over and sweep_unsafe(
                 graph, bounds, conduct_to_stay, payoff, progress, level
             ):
-                begin_to_fall(graph, bounds, rule, level)
+                begin_lowering(graph, bounds, rule, level)
                 enter_phase(progress, FALL)
         else:
-            is_lower = fall(graph, bounds, conduct, level)
+            is_lower = lower_numbers(graph, bounds, conduct, level)
             progress[ROUND] += 1
             progress[TOTAL] += 1
             is_done = not is_lower or progress[ROUND] >= rule.most_rounds or is_over
             if is_done:
-                end_fall(graph, bounds, rule, not is_lower, level)
+                end_lowering(graph, bounds, rule, not is_lower, level)
         if is_done:
             progress[LEVEL] -= 1
             enter_phase(progress, SAFE)

@@ -104,7 +104,7 @@ def _value_sums(diagonal, player):
 
 
 def _add_action_values(cells, situation, match, lines):
-    """Emit: add a match's counterfactual values of the rolls at a block's cells to `action_sums`.
+    """Emit code that adds a match's counterfactual values at a block's cells to `action_sums`.
 
     A block is the neighbouring cells of one vector. The values are win probabilities of `lines`
     (rolls as some memories play them), weighted by the match's share and reach, and summed over
@@ -124,7 +124,7 @@ def _add_action_values(cells, situation, match, lines):
 
 
 def _update_rows(cells):
-    """Emit: change player 0's policy at the cells of a vector by the role, ASCEND or SOFTMAX.
+    """Emit code that changes player 0's policy at a vector's cells by the role: ASCEND or SOFTMAX.
 
     From the rows in `row` and the counterfactual values in `action_sums`, K vectors each.
     """
@@ -138,7 +138,7 @@ def _update_rows(cells):
 
 
 def _value_memories(cells, situation, match, player, seat, lines):
-    """Emit each memory's win probability at a block's cells, from the `lines` that it plays.
+    """Emit code that values each memory at a block's cells, from the `lines` that it plays.
 
     A block is the neighbouring cells of one vector, a line a roll as some memories play it, a seat
     a player of a match. Written are the other player's win probability, and if a player can move
@@ -170,7 +170,7 @@ def _value_memories(cells, situation, match, player, seat, lines):
 
 
 def _read_rows(cells, policies, is_matrix, row):
-    """Emit: copy the action probabilities at a vector's cells from a policy to `row`, K vectors.
+    """Emit code that copies a policy's probabilities at a vector's cells to `row`, K vectors.
 
     Of a matrix (a pure strategy), which has the number of a roll for each cell, as 0 and 1.
     """
@@ -188,7 +188,7 @@ def _read_rows(cells, policies, is_matrix, row):
 
 
 def _value_lines(diagonal, block, situation, seat, lines):
-    """Emit the win probability of every line at a block's cells, written to `lines`.
+    """Emit code that writes the win probability of every line at a block's cells to `lines`.
 
     A block is the neighbouring cells of one vector. A line is one roll of one group: of a kind of
     turn, with one part of the memory carried along. Which lines there are depends on the situation,
@@ -217,7 +217,7 @@ def _line_reader(diagonal, situation, memory, lines):
 
 
 def _value_afterstates(diagonal, seat):
-    """Emit the values of a diagonal's afterstates: those of the cells on which they land.
+    """Emit code that values a diagonal's afterstates: as the cells on which they land.
 
     A diagonal is the cells of one total of both scores. They are written to pages, which have an
     entry for each total in use and opponent's score, a block (vector) at a time.
@@ -274,13 +274,13 @@ def write_reach(code, shape, args):
 
 
 def _clear(code, array, size):
-    """Emit: set the first `size` numbers of an array to 0, whole vectors."""
+    """Emit code that sets the first `size` numbers of an array to 0, whole vectors."""
     with code.loop(0, size // code.width) as vector:
         array.put_nth_vector(vector, code.vector(0.0))
 
 
 def _spread_over_lines(cells, situation, player, own_cells, others_cells, total_reach):
-    """Emit: take the reach of each memory at a block's cells, and add it to the lines it plays.
+    """Emit code that adds the reach of each memory at a block's cells to the lines it plays.
 
     A block is the cells of one vector, a line a roll as some memories play it. Reach comes from the
     cells of both players, `own_cells` and `others_cells`; it is written to `reach` if that is to be
@@ -307,7 +307,7 @@ def _spread_over_lines(cells, situation, player, own_cells, others_cells, total_
 
 
 def _policy_of(cells, player):
-    """Emit the reading of a player's policy at a block's cells: a Vector for each roll."""
+    """Emit code that reads a player's policy at a block's cells: a Vector for each roll."""
     args, num_actions = cells.args, cells.shape.num_actions
     # Player 0 follows the first policy, player 1 that of number `opponent`.
     policy_size = args.goal * args.goal * num_actions
@@ -317,7 +317,7 @@ def _policy_of(cells, player):
 
 
 def _take_arriving(cells, memory, own_cells, others_cells):
-    """Emit the reading of a memory's reach at the cells of a block, a Vector; it is 0 afterwards.
+    """Emit code that reads a memory's reach at a block's cells, a Vector, and sets it to 0.
 
     Turns of the other player have added to it, and where a player can move twice, own turns too;
     where play begins, the start probability is added.
@@ -336,7 +336,7 @@ def _take_arriving(cells, memory, own_cells, others_cells):
 
 
 def _move_to_cells(diagonal, block, player):
-    """Emit: move the reach of a block of afterstates to the cells on which they land.
+    """Emit code that moves the reach of a block of afterstates to the cells on which they land.
 
     A block is a vector of neighbours; a page has the afterstates of one record of a turn.
 
@@ -363,7 +363,7 @@ def _move_to_cells(diagonal, block, player):
 
 
 def _carry_lines(diagonal, block, situation, player):
-    """Emit: add the reach of every line at a block's cells to sums of one die less, or afterstates.
+    """Emit code that adds the reach of a block's lines to sums of one die less, or afterstates.
 
     A line is one roll as some memories play it, a block the neighbouring cells of one vector. Sums
     are carried for two totals at once, at the even one, which comes first; the odd one adds its own

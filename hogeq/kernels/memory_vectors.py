@@ -183,7 +183,7 @@ def write_values(code, shape, args):
 
 
 def _value_rolls(base, own):
-    """Emit the win probabilities of the K rolls from a base, written to its column.
+    """Emit code that writes the win probabilities of the K rolls from a base to its column.
 
     A base is the scores from which a roll counts its points, `own` the mover's. Sums of dice come
     in pairs of own scores: the upper one, visited first, computes those of both.
@@ -199,7 +199,7 @@ def _value_rolls(base, own):
 
 
 def _update_row(code, args, cell, row, action_values, num_actions):
-    """Emit: change player 0's policy at a cell by the role, ASCEND or SOFTMAX, if it is reached.
+    """Emit code that changes player 0's policy at a reached cell by the role: ASCEND or SOFTMAX.
 
     `row` and `action_values` are arrays that begin with the K numbers of the cell.
     """
@@ -272,7 +272,7 @@ def _value_memories(base, row, cell, match, player):
 
 
 def _store_at_afterstates(base, cell, match, player, values_by_record):
-    """Emit: write the values of a player's cell to the afterstates of the other that land on it.
+    """Emit code that writes a player's values of a cell to the other's afterstates that land there.
 
     An afterstate is the scores and the record that a turn leaves; there is a Vector of values for
     each record.
@@ -383,7 +383,7 @@ def write_reach(code, shape, args):
 
 
 def _clear_farthest_afterstates(base):
-    """Emit: set afterstates to 0 that a base is the first to lead to, those of most points.
+    """Emit code that sets afterstates to 0 that a base is the first to lead to: of most points.
 
     Only of records that several bases lead to: others are written, not added to.
     """
@@ -394,9 +394,10 @@ def _clear_farthest_afterstates(base):
 
 
 def _arriving_reach(base, cell, player):
-    """Emit the reach of a cell's memories, pairs of records: by own record a Vector of the other's.
+    """Emit code that sums the reach of a cell's memories: by own record a Vector of the other's.
 
-    The afterstates that land there are of the other player, so the two records change places.
+    A memory is a pair of records, the mover's and the other's. The afterstates that land there are
+    of the other player, so the two change places.
     """
     code, shape, args = base.code, base.shape, base.args
     zeros = code.vector(0.0, base.num_registers)
@@ -421,11 +422,12 @@ def _arriving_reach(base, cell, player):
 
 
 def _leave_base(base, own, no_dice, flows, with_bonus):
-    """Emit: carry the reach of rolls from a base, a score, to its afterstates and sums of dice.
+    """Emit code that carries the reach of rolls from a base to its afterstates and sums of dice.
 
-    ``flows[roll]`` is of memories that play it without the bonus. ``with_bonus[roll]``, or None, is
-    of its members, who play it from the base that the bonus leads to: it waits in the column until
-    that base is visited. `no_dice` is the position of the afterstate of no dice.
+    A base is the scores from which a roll counts its points. ``flows[roll]`` is of memories that
+    play it without the bonus. ``with_bonus[roll]``, or None, is of its members, who play it from
+    the base that the bonus leads to: it waits in the column until that base is visited. `no_dice`
+    is the position of the afterstate of no dice.
     """
     code, shape, column, dice = base.code, base.shape, base.column, base.shape.dice
     waiting, _ = _roll_readers(base)
@@ -496,7 +498,7 @@ def write_duel(code, shape, args):
 
 
 def _value_one_roll(code, shape, args, player, own, opponent, roll):
-    """Emit the win probability of a player's roll at a cell, by the next mover's record: Vectors.
+    """Emit code that values a player's roll at a cell, by the next mover's record: two Vectors.
 
     Returns that without the bonus, and that with it, which is of a base higher by the bonus. Each
     sums, over the roll's outcomes, chance times the worth of the afterstate: a number for all
@@ -527,7 +529,7 @@ def _value_one_roll(code, shape, args, player, own, opponent, roll):
 
 
 def _outcome_range(code, shape, args, roll, own, opponent):
-    """Emit the range of the outcomes of a roll that stay below the goal: first, and after the last.
+    """Emit code that finds the outcomes of a roll that stay below the goal: the first, the end.
 
     No dice have one outcome, by the opponent's score, after those of all other rolls: none is left
     if that reaches the goal.

@@ -165,7 +165,7 @@ def reach_of_rolls(
 
 
 def carry_reach_to_targets(code: Code, dice: Dice, base: Base, flows: list[Vector]) -> None:
-    """Emit: add the reach of rolls, ``flows[roll]``, times a target's weights to its afterstate."""
+    """Emit code that adds the reach of rolls, ``flows[roll]``, by weights to the afterstates."""
     for target in dice.targets:
         flow = code.pairwise_sum(flows[roll] * chance for roll, chance in target.roll_weights)
         base.add_to_afterstate(target.record, target.points, target.gift, flow)
@@ -293,7 +293,7 @@ def emit_row_update(code: Code, args, values, row, reach, put) -> None:
 
 
 def _put_where_reached(reach, row, new_row, put) -> None:
-    """Emit the writing of rows, by ``put(roll, probability)``: the new ones where reached."""
+    """Emit code that writes rows, by ``put(roll, probability)``: the new ones where reached."""
     zero = reach.code.broadcast_like(reach, 0.0)
     for roll, probability in enumerate(new_row):
         # 0 is at least the reach where there is none.
