@@ -52,13 +52,14 @@ def of_hog(rules: Rules) -> Graph:
     places, records, level_ends = _landing_places(rules, ends)
     own, opponent = (axis.ravel() for axis in np.indices((size, size)))
     total = own + opponent
+    seat_goals = goals, goals[::-1]  # the mover's, then the other's
+    successors = [_successors(rules, *pair) for pair in seat_goals]
+    is_below_goals = [(own < goal) & (opponent < other) for goal, other in seat_goals]
     is_used = _used_ends(ways.way_number, first, end, len(ends))[:, level_ends]
-    is_below_goals, successors, edges = [], [], []  # by seat
-    for goal, other_goal in (goals, goals[::-1]):
-        is_below_goals.append((own < goal) & (opponent < other_goal))
-        successors.append(_successors(rules, goal, other_goal))
-        is_possible = is_used[situation] & is_below_goals[-1][:, None]
-        edges.append(_edges_of_total(total, *successors[-1], places[:, level_ends], is_possible))
+    edges = []
+    for (kind, next_cell), is_below in zip(successors, is_below_goals, strict=True):
+        is_possible = is_used[situation] & is_below[:, None]
+        edges.append(_edges_of_total(total, kind, next_cell, places[:, level_ends], is_possible))
     source, target = (np.concatenate(cells) for cells in zip(*edges, strict=True))
     level_of = levels_of(total, source, target)
     positions = _number_positions(level_of, is_below_goals)

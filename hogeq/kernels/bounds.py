@@ -363,6 +363,48 @@ def value_level(graph, bounds, conduct, level):
             bounds.chosen[position, memory] = bounds.best[0]
 
 
+@part
+def advance(graph, conduct, conduct_to_stay, rule, bounds, progress, level, is_over):
+    """Do one round of the work on a level's bounds; return whether the level is done.
+
+    A level is a set of positions; if play may return to them, the level goes through the phases
+    that :func:`bound_below` describes, with the arguments of that; else one round is enough.
+    """
+    if graph.level_recurs[level] == 0:
+        value_level(graph, bounds, conduct, level)
+        progress[TOTAL] += 1
+        return True
+    if progress[PHASE] == SAFE:
+        payoff = rule.endless_payoff
+        if is_over:  # to know fewer safe states makes bounds lower
+            bounds.is_safe[graph.level_start[level] : graph.level_start[level + 1]] = 0
+        if is_over or sweep_unsafe(graph, bounds, conduct, payoff, progress, level):
+            begin_raising(graph, bounds, conduct, rule, level)
+            enter_phase(progress, RISE)
+        return False
+    if progress[PHASE] == STAY:
+        # No payoff is as good as infinity: left are states from which play can go on for ever.
+        payoff = np.inf
+        if not is_over and sweep_unsafe(graph, bounds, conduct_to_stay, payoff, progress, level):
+            begin_lowering(graph, bounds, rule, level)
+            enter_phase(progress, FALL)
+        return is_over
+    progress[TOTAL] += 1
+    progress[ROUND] += 1
+    is_last = progress[ROUND] >= rule.most_rounds or is_over
+    if progress[PHASE] == RISE:
+        largest_rise = raise_bounds(graph, bounds, conduct, level)
+        if largest_rise <= rule.least_rise or is_last:
+            enter_phase(progress, STAY)
+            return not rule.falls or is_over
+        return False
+    is_lower = lower_numbers(graph, bounds, conduct, level)
+    is_done = not is_lower or is_last
+    if is_done:
+        end_lowering(graph, bounds, rule, not is_lower, level)
+    return is_done
+
+
 @kernel
 def bound_below(graph, conduct, conduct_to_stay, rule, bounds, progress, states, is_over):
     """Fill lower bounds on all values, (C, H), from the last level to the first; resumable.
@@ -382,44 +424,7 @@ def bound_below(graph, conduct, conduct_to_stay, rule, bounds, progress, states,
     """
     while progress[LEVEL] >= 0 and states > 0:
         level = progress[LEVEL]
-        low, high = graph.level_start[level], graph.level_start[level + 1]
-        states -= (high - low) * bounds.lower.shape[1]
-        is_done = False
-        if graph.level_recurs[level] == 0:
-            value_level(graph, bounds, conduct, level)
-            progress[TOTAL] += 1
-            is_done = True
-        elif progress[PHASE] == SAFE:
-            payoff = rule.endless_payoff
-            if is_over:
-                bounds.is_safe[low:high] = 0  # to know fewer safe states makes bounds lower
-            if is_over or sweep_unsafe(graph, bounds, conduct, payoff, progress, level):
-                begin_raising(graph, bounds, conduct, rule, level)
-                enter_phase(progress, RISE)
-        elif progress[PHASE] == RISE:
-            largest_rise = raise_bounds(graph, bounds, conduct, level)
-            progress[ROUND] += 1
-            progress[TOTAL] += 1
-            is_last = progress[ROUND] >= rule.most_rounds or is_over
-            if largest_rise <= rule.least_rise or is_last:
-                is_done = not rule.falls or is_over
-                enter_phase(progress, STAY)
-        elif progress[PHASE] == STAY:
-            is_done = is_over
-            # No payoff is as good as infinity: left are states from which play can go on for ever.
-            payoff = np.inf
-            if not is_over and sweep_unsafe(
-                graph, bounds, conduct_to_stay, payoff, progress, level
-            ):
-                begin_lowering(graph, bounds, rule, level)
-                enter_phase(progress, FALL)
-        else:
-            is_lower = lower_numbers(graph, bounds, conduct, level)
-            progress[ROUND] += 1
-            progress[TOTAL] += 1
-            is_done = not is_lower or progress[ROUND] >= rule.most_rounds or is_over
-            if is_done:
-                end_lowering(graph, bounds, rule, not is_lower, level)
-        if is_done:
+        states -= len(positions_of(graph, level)) * bounds.lower.shape[1]
+        if advance(graph, conduct, conduct_to_stay, rule, bounds, progress, level, is_over):
             progress[LEVEL] -= 1
             enter_phase(progress, SAFE)

@@ -49,9 +49,7 @@ def pass_graph_of(graph: Graph) -> PassGraph:
     is_legal = np.asarray((graph.way >= 0).all(axis=1))  # (S, K)
     ways = _split_by_action(graph, is_legal)
     num_ways = len(ways.original)
-    first_outcome, last_outcome = graph.first[ways.original], graph.first[ways.original + 1]
-    outcomes = spans(first_outcome, last_outcome)
-    outcome_start = np.append(0, np.cumsum(last_outcome - first_outcome))  # of the new ways
+    outcomes, outcome_start = _outcomes_of(graph, ways)
     outcome_end = graph.end[outcomes].astype(np.int64)
     labels, lanes = graph.following.shape
     width = int(_whole_vectors(lanes))
@@ -107,6 +105,15 @@ def _split_by_action(graph: Graph, is_legal: NDArray[np.bool_]) -> _ActionWays:
     way_of_first = np.take_along_axis(number, first_action[:, None, None], axis=2)
     number = np.where(exists, number, way_of_first)
     return _ActionWays(pairs[existing] // actions, pairs[existing] % actions, number)
+
+
+def _outcomes_of(graph: Graph, ways: _ActionWays) -> tuple[Ints, Ints]:
+    """List the outcomes of each new way, one way after another, by their numbers in the graph.
+
+    And where those of each way begin, (W + 1,).
+    """
+    first, last = graph.first[ways.original], graph.first[ways.original + 1]
+    return spans(first, last), np.append(0, np.cumsum(last - first))
 
 
 def _ways_by_situation(number: Ints, num_ways: int) -> tuple[Ints, Ints, Ints]:
