@@ -14,14 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.rules import Rules
-from hogeq.rules.memory import (
-    Memory,
-    all_memories,
-    memory_of_dice,
-    next_memory,
-    records_left,
-    remembered,
-)
+from hogeq.rules.memory import all_memories, memory_of_dice, next_memory, records_left, remembered
 from hogeq.rules.rules import Throw
 from hogeq.rules.turn import TurnTable, effect, land, throw_of
 from hogeq.support.aliases import Ints
@@ -85,43 +78,31 @@ def ways_of(rules: Rules) -> Ways:
     dice_memories = [memory_of_dice(rules, memory) for memory in memories]
     examples = dict(zip(dice_memories, memories, strict=True))
     throw_number = [list(examples).index(part) for part in dice_memories]  # (H,)
-    situation_at, situations = _situations(rules, list(examples.values()))
+    pairs = list(product(range(rules.size), range(rules.size)))
+    effects_at = remembered(rules).effects_at
+    features = [
+        (tuple([throw_of(rules, *pair, memory) for memory in examples.values()]), effects_at(*pair))
+        for pair in pairs
+    ]
+    # Each situation, with one pair of scores that has it.
+    situations = sorted(dict(zip(features, pairs, strict=True)).items())
+    if len(situations) > MOST_SITUATIONS:
+        raise HogeqError(
+            f"rules: effects make {len(situations)} kinds of positions; allowed: {MOST_SITUATIONS}"
+        )
     numbers: dict[Way, int] = {}
     number = np.zeros((len(situations), len(memories), rules.num_actions), np.int64)
     for situation, memory, action in np.ndindex(number.shape):
-        throws, pair = situations[situation]
+        (throws, _), pair = situations[situation]
         throw = throws[throw_number[memory]]
         added = effect(rules, *pair, memories[memory], throw.dice(rules.choices[action]))
         if action == 0:  # no dice: of the throw, only how the memory changes points counts
             throw = Throw(0, scores=throw.scores)
         way = Way(action, throw, *added)
         number[situation, memory, action] = numbers.setdefault(way, len(numbers))
-    return Ways(situation_at, number, tuple(numbers))
-
-
-def _situations(
-    rules: Rules, memories: list[Memory]
-) -> tuple[NDArray[np.uint8], list[tuple[tuple[Throw, ...], tuple[int, int]]]]:
-    """Sort pairs of scores into situations: those with the same throws and the same effects.
-
-    Throws are asked for with each of some `memories`. Returns the situation of each pair, (G, G);
-    and of each situation its throws, by memory, and one pair of scores that has it.
-    """
-    pairs = list(product(range(rules.size), range(rules.size)))
-    effects_at = remembered(rules).effects_at
-    features = [
-        (tuple([throw_of(rules, *pair, memory) for memory in memories]), effects_at(*pair))
-        for pair in pairs
-    ]
-    situations = sorted(dict(zip(features, pairs, strict=True)).items())
-    if len(situations) > MOST_SITUATIONS:
-        raise HogeqError(
-            f"rules: effects make {len(situations)} kinds of positions; allowed: {MOST_SITUATIONS}"
-        )
-    number = {feature: index for index, (feature, _) in enumerate(situations)}
-    situation_at = np.array([number[feature] for feature in features], np.uint8)
-    throws_and_pairs = [(throws, pair) for (throws, _), pair in situations]
-    return situation_at.reshape(rules.size, rules.size), throws_and_pairs
+    situation_of = {feature: index for index, (feature, _) in enumerate(situations)}
+    situation_at = np.array([situation_of[feature] for feature in features], np.uint8)
+    return Ways(situation_at.reshape(rules.size, rules.size), number, tuple(numbers))
 
 
 @lru_cache(maxsize=8)

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from hogeq.graph.turns import (
     WIN,
     Landings,
-    NoDiceTurns,
     Ways,
     depends_on_own_score,
     landings,
@@ -88,10 +87,11 @@ _Mode = tuple[_TurnKind, bool]
 def tables_of(rules: Rules) -> Tables:
     """Compile rules to tables: kinds of turn, modes, dice, landings and memories."""
     turns = TurnTable(rules)
+    no_dice = no_dice_turns(rules)
     landing_table = landings(rules)
     ways = ways_of(rules)
     roll_modes, roll_bonuses = _modes_and_bonuses(
-        ways, own_score_counts=depends_on_own_score(no_dice_turns(rules))
+        ways, own_score_counts=depends_on_own_score(no_dice)
     )
     modes = sorted(set(roll_modes))
     kinds = sorted({kind for kind, _ in modes})
@@ -101,8 +101,11 @@ def tables_of(rules: Rules) -> Tables:
         ((), *(turns.branches(choice, kind.throw) for choice in rules.choices[1:]))
         for kind in kinds
     )
+    points = np.stack(
+        [no_dice_turns(rules, kind.throw.scores).points + kind.extra for kind in kinds]
+    )
+    gift = np.broadcast_to(no_dice.gift, points.shape).copy()
     dice_give = any(branch.gift for kind in branches for roll in kind for branch in roll)
-    no_dice = _no_dice_of_kinds(rules, kinds)
     return Tables(
         goal=rules.size,
         num_actions=rules.num_actions,
@@ -113,11 +116,11 @@ def tables_of(rules: Rules) -> Tables:
             for kind, rolls in zip(kinds, branches, strict=True)
         ),
         branches_of_kind=branches,
-        gives_points=dice_give or bool(no_dice.gift.any()),
-        no_dice_points=no_dice.points,
-        no_dice_gift=no_dice.gift,
-        no_dice_record=no_dice.record,
-        win_at_once=_win_at_once(rules.size, most_bonus, landing_table, branches, no_dice),
+        gives_points=dice_give or bool(gift.any()),
+        no_dice_points=points,
+        no_dice_gift=gift,
+        no_dice_record=np.broadcast_to(no_dice.record, points.shape).copy(),
+        win_at_once=_win_at_once(rules.size, most_bonus, landing_table, branches, points, gift),
         mode_kind=np.array([kinds.index(kind) for kind, _ in modes], np.int64),
         mode_forces_turn=np.array([int(forces) for _, forces in modes], np.int64),
         situation=ways.situation,
@@ -126,19 +129,6 @@ def tables_of(rules: Rules) -> Tables:
         landings=landing_table,
         **lanes_of(rules)._asdict(),
     )
-
-
-def _no_dice_of_kinds(rules: Rules, kinds: list[_TurnKind]) -> NoDiceTurns:
-    """Outcome of no dice by kind of turn, the mover's and the other's score: (D, G, G) each.
-
-    Only the points differ by the kind: memory may change them.
-    """
-    turns = [no_dice_turns(rules, kind.throw.scores) for kind in kinds]
-    points = [turn.points + kind.extra for turn, kind in zip(turns, kinds, strict=True)]
-    any_kind = no_dice_turns(rules)
-    size = len(kinds), rules.size, rules.size
-    gift = np.broadcast_to(any_kind.gift, size).copy()
-    return NoDiceTurns(np.stack(points), gift, np.broadcast_to(any_kind.record, size).copy())
 
 
 def _modes_and_bonuses(ways: Ways, *, own_score_counts: bool) -> tuple[list[_Mode], list[int]]:
@@ -166,12 +156,14 @@ def _win_at_once(
     bonus: int,
     land: Landings,
     branches: tuple[KindBranches, ...],
-    no_dice: NoDiceTurns,
+    no_dice_points: Ints,
+    no_dice_gift: Ints,
 ) -> Floats:
     """Probability that a roll wins at once, by an afterstate past the board: (D, T, G, K).
 
     An afterstate is the scores that a roll leaves, before landing rules. By kind of turn, the
-    mover's score with the bonus, the opponent's score, and roll. `no_dice` is by kind of turn too.
+    mover's score with the bonus, the opponent's score, and roll. `no_dice_points` and
+    `no_dice_gift` are those of :class:`Tables`.
     """
     win_probability = np.zeros((len(branches), goal + bonus, goal, len(branches[0])))
     wins_outside = land.kind == WIN  # by scores of an afterstate
@@ -180,8 +172,8 @@ def _win_at_once(
     # From the goal on no cell is: there what no dice score does not depend on the mover's score.
     own_cell = np.minimum(own, goal - 1)
     for kind, rolls in enumerate(branches):
-        points = no_dice.points[kind][own_cell, other]
-        gift = no_dice.gift[kind][own_cell, other]
+        points = no_dice_points[kind][own_cell, other]
+        gift = no_dice_gift[kind][own_cell, other]
         win_probability[kind, :, :, 0] = wins_outside[own + points, other + gift]
         for roll, results in enumerate(rolls):
             for branch in results:
