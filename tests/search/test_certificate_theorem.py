@@ -185,7 +185,7 @@ def prices_of(found: LiftedBound) -> list[Floats]:
     """Copy the prices of each part, by cell: (C, H, K)."""
     tables = []
     responders = found._responder
-    for part in responders.parts:
+    for part in responders.responders:
         passes = part.passes
         cells = passes.graph.row[passes.positions]
         table = np.zeros_like(part.arrays.prices)
@@ -205,7 +205,7 @@ def check_parts(case: Case, steps: list[Step | Revision]) -> None:
         before = now
         old = charged.get(step.row, [np.zeros(())] * len(more))
         charged[step.row] = [x + y for x, y in zip(old, more, strict=True)]
-    for one in found._responder.parts:  # what was kept between passes must not matter
+    for one in found._responder.responders:  # what was kept between passes must not matter
         one.arrays.values[:] = one.arrays.way_values[:] = -1.0
     bound = found.bound()
     value, refunds = theorem(case, charged)
