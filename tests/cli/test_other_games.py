@@ -11,7 +11,7 @@ import hogeq
 from tests.cli.calls import ask, ok, refused
 from tests.trees.own_hog import OwnHog
 from tests.trees.test_example_games import example
-from tests.trees.test_flat_trees import DRIVER
+from tests.trees.test_flat import DRIVER
 
 GAME = ("--game", "liars_dice_ir(dice_sides=3)")
 LEARNT = "game: kuhn_poker, solver: {name: double_oracle, iterations: 20}, measure: {every: 20}"

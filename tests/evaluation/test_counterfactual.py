@@ -16,7 +16,7 @@ from hogeq.evaluation.counterfactual import (
 )
 from hogeq.model.protocol import Role
 from hogeq.trees.positions import of_rules
-from tests.evaluation.test_position_enclosures import Walk
+from tests.evaluation.test_enclosures import Walk
 
 
 class Ladder(hogeq.GameRules):

@@ -20,7 +20,7 @@ from tests.search.games import best_response, ticks
 from tests.slow import mostly_slow
 from tests.trees.own_hog import OwnHog
 from tests.trees.test_example_games import example
-from tests.trees.test_flat_trees import DRIVER, read
+from tests.trees.test_flat import DRIVER, read
 from tests.trees.test_random_trees import drawn
 
 SHORT = {"goal": 10, "max_dice": 3}

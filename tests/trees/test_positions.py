@@ -22,7 +22,7 @@ from hogeq.trees.rules import from_rules
 from tests.graph.test_graph import evaluate
 from tests.trees.own_hog import OwnHog
 from tests.trees.test_example_games import example
-from tests.trees.test_own_games import kuhn
+from tests.trees.test_rules import kuhn
 
 # --- Hog itself -----------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.support.deadline import Deadline
 from hogeq.trees.positions import of_rules
 from tests.evaluation.players import RECURRING
-from tests.evaluation.test_position_enclosures import Walk
+from tests.evaluation.test_enclosures import Walk
 from tests.slow import fast_and_slow, mostly_slow
 
 GAMES = [
