@@ -123,13 +123,7 @@ TARGETS = (
         each=6,
         without="strategy_that_ignores_memory",
     ),
-    Target(
-        "purification",
-        "purification",
-        "integer base",
-        "purification",
-        each=7,
-    ),
+    Target("purification", "purification", "integer base", "purification", each=7),
     Target(
         "solvers",
         "solvers",
@@ -155,13 +149,7 @@ TARGETS = (
         each=5,
         without="every_solver every_purifier too_large",
     ),
-    Target(
-        "dags",
-        "solvers",
-        "dags",
-        "trees/beliefs trees/teams trees/seats",
-        each=8,
-    ),
+    Target("dags", "solvers", "dags", "trees/beliefs trees/teams trees/seats", each=8),
     Target(
         "kernels",
         "kernels",

@@ -28,10 +28,7 @@ R = ("--rules", "small.yaml")
     [
         # usage
         (("comapre",), "No such command 'comapre'. Did you mean 'compare'?"),
-        (
-            ("rules", "--rules", "fa25"),
-            "--rules: no option here; allowed: the name alone",
-        ),
+        (("rules", "--rules", "fa25"), "--rules: no option here; allowed: the name alone"),
         (("compare",), "Missing argument 'A'; see hogeq compare --help"),
         (("compare", "a", "b", "--no-such"), "No such option: --no-such"),
         (("play", "--first", "me"), "Invalid value for '--first': 'me' is not one of 'you', 'engi"),

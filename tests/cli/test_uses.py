@@ -177,10 +177,7 @@ CALLS: dict[str, list[str]] = {
         "class --out pages",
         "class --out contest --roster roster.csv",
     ],
-    "warmup": [
-        "--rules fa22.yaml",
-        "--rules fa22.yaml --json",
-    ],
+    "warmup": ["--rules fa22.yaml", "--rules fa22.yaml --json"],
 }
 
 
@@ -359,10 +356,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def see(
-    inputs: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    registries: Callable[[], None],
+    inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, registries: Callable[[], None]
 ) -> Callable[[str], Seen]:
     """Give what calls a command in a fresh folder of inputs and looks at what came of it."""
     monkeypatch.setenv("HOGEQ_RULES", "small.yaml")

@@ -8,12 +8,7 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.evaluation.counterfactual import (
-    UNPROVED_ERROR,
-    gain_error,
-    gains_alone,
-    gains_and_error,
-)
+from hogeq.evaluation.counterfactual import UNPROVED_ERROR, gain_error, gains_alone, gains_and_error
 from hogeq.model.protocol import Role
 from hogeq.trees.positions import of_rules
 from tests.evaluation.test_enclosures import Walk

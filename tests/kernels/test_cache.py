@@ -362,8 +362,7 @@ check_numba()
 
 
 @pytest.mark.parametrize(
-    "content",
-    mostly_slow(["cache_dir: sub\ndisable_jit: 1\n", "- a\n", "{", ""], "{"),
+    "content", mostly_slow(["cache_dir: sub\ndisable_jit: 1\n", "- a\n", "{", ""], "{")
 )
 @pytest.mark.parametrize("first", mostly_slow(["", CHECKED], CHECKED))
 def test_a_file_of_the_current_folder_sets_nothing(

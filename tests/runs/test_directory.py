@@ -38,10 +38,7 @@ STATE = {
     "empty": np.zeros((0,)),
     "iteration": np.array(7, np.int64),
 }
-ROWS = (
-    Metrics(1, 0.1, 0.9, 0.95, 0.3, 0.2, 1.0),
-    Metrics(2, 1 / 3, 0.7, 0.8, math.nan, 0.1, 0.75),
-)
+ROWS = (Metrics(1, 0.1, 0.9, 0.95, 0.3, 0.2, 1.0), Metrics(2, 1 / 3, 0.7, 0.8, math.nan, 0.1, 0.75))
 SAVED = Checkpoint("toy", "f" * 64, 7, 1.5, 2.5, ROWS, STATE)
 
 

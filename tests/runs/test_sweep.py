@@ -16,23 +16,10 @@ import pytest
 from hogeq.cli import main
 from hogeq.runs import runner
 from hogeq.runs.directory import RunDirectory
-from hogeq.runs.files import (
-    CONFIG,
-    FILES,
-    METRICS,
-    ResultsError,
-    lock,
-    read_metrics,
-)
+from hogeq.runs.files import CONFIG, FILES, METRICS, ResultsError, lock, read_metrics
 from hogeq.runs.index import find_runs
 from hogeq.runs.runner import run_experiment as run
-from hogeq.runs.sweep import (
-    FIGURE,
-    TABLE,
-    TOKEN,
-    compute_point,
-    load_sweep,
-)
+from hogeq.runs.sweep import FIGURE, TABLE, TOKEN, compute_point, load_sweep
 from hogeq.support.workers import Remote
 from tests.cli.calls import ok, said
 from tests.runs.sweeps import BASE, GRID, contents, here, manifest, written

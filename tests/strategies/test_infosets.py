@@ -14,31 +14,16 @@ import hogeq
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.messages import ExplainedError
+from tests.own_rules import Moves, Pennies
 
 KUHN = "kuhn(players=2,ranks=3)"
 MINUS = {"edition": "fa13", "goal": 6, "max_dice": 2}
 
 
-class Coins(hogeq.GameRules):
+class Coins(Pennies):
     """Both players call a coin, and both know only what coin it is: its name is in both seats."""
 
-    def initial(self) -> str:
-        return ""
-
-    def to_move(self, state: str) -> int:
-        return len(state) if len(state) < 2 else hogeq.END
-
-    def actions(self, state: str) -> list[str]:  # noqa: ARG002
-        return ["h", "t"]
-
-    def next(self, state: str, action: str) -> str:
-        return state + action
-
-    def knows(self, state: str, player: int) -> str:  # noqa: ARG002
-        return "penny"
-
-    def payoffs(self, state: str) -> tuple[int, int]:
-        return (1, -1) if state[0] == state[1] else (-1, 1)
+    known = "penny"
 
 
 class Toss(hogeq.GameRules):
@@ -298,22 +283,14 @@ def test_json_is_what_openspiel_gives(tmp_path: Path) -> None:
     np.testing.assert_array_equal(game.strategy(theirs).array, policy.array)
 
 
-class Alike(hogeq.GameRules):
+class Alike(Moves):
     """A player sees one of two draws, whose names print alike."""
 
     players = 1
-
-    def initial(self) -> Any:
-        return ()
-
-    def to_move(self, state: Any) -> int:
-        return (hogeq.CHANCE, 0, hogeq.END)[len(state)]
+    movers = (hogeq.CHANCE, 0)
 
     def actions(self, state: Any) -> Any:
         return [0, 1] if state else [1, "1"]
-
-    def next(self, state: Any, action: Any) -> Any:
-        return (*state, action)
 
     def knows(self, state: Any, player: int) -> Any:  # noqa: ARG002 - there is one
         return state[0]

@@ -92,20 +92,14 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
 
 
 FILES: list[tuple[dict[str, Any], str]] = [
-    (
-        {"weights": [1.0]},
-        r"holds \['weights'\]; allowed: `matrix` or `policy`, or for a",
-    ),
+    ({"weights": [1.0]}, r"holds \['weights'\]; allowed: `matrix` or `policy`, or for a"),
     ({"matrices": TWO}, r"holds \['matrices'\]; allowed"),
     ({"weights": [1.0], "matrix": MATRIX}, r"holds \['weights', 'matrix'\]; allowed"),
     (
         {"weights": [1.0], "matrices": [MATRIX], "policies": [POLICY]},
         r"holds \['weights', 'matrices', 'policies'\]; allowed",
     ),
-    (
-        {"weights": [[1.0]], "matrices": [MATRIX]},
-        r"weights are float64 of shape \(1, 1\)",
-    ),
+    ({"weights": [[1.0]], "matrices": [MATRIX]}, r"weights are float64 of shape \(1, 1\)"),
     ({"weights": ["a"], "matrices": [MATRIX]}, "weights: holds values of type"),
     ({"weights": [1.0], "matrices": MATRIX}, r"has 1 weights and 4 parts; allowed: as many"),
     ({"weights": [1.0], "matrices": [MATRIX[:, :3]]}, "part 1: cell .row 0, column 3. is missing"),

@@ -39,6 +39,7 @@ from hogeq.trees.maxmin import Maxmin
 from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import SequenceForm, sequence_form
 from hogeq.trees.strategies import tree_strategy
+from tests.own_rules import Moves
 from tests.slow import mostly_slow
 from tests.trees.test_inflation import payoffs_against
 
@@ -395,25 +396,18 @@ def test_gaps_of_rows_that_are_not_looked_at_are_those_of_all_rows() -> None:
         assert gaps.edt[0] <= gaps.edt[1] <= gaps.ex_ante[1] + 1e-12
 
 
-class Wide(hogeq.GameRules):
+class Wide(Moves):
     """One player has an information set of many actions, the other as many sets of two."""
+
+    knows = hogeq.GameRules.knows
 
     def __init__(self, actions: int) -> None:
         self.many = actions
 
-    def initial(self) -> tuple[int, ...]:
-        return ()
-
-    def to_move(self, state: tuple[int, ...]) -> int:
-        return (0, 1, hogeq.END)[len(state)]
-
-    def actions(self, state: tuple[int, ...]) -> range:
+    def actions(self, state: Any) -> range:
         return range(2 if state else self.many)
 
-    def next(self, state: tuple[int, ...], action: int) -> tuple[int, ...]:
-        return (*state, action)
-
-    def payoffs(self, state: tuple[int, ...]) -> tuple[float, float]:
+    def payoffs(self, state: Any) -> tuple[float, float]:
         paid = (7919 * state[0] + 104729 * state[1]) % 1000 / 1000
         return paid, -paid
 

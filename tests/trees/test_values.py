@@ -23,6 +23,7 @@ from hogeq.trees.rules import from_rules
 from hogeq.trees.strategies import tree_strategy
 from hogeq.trees.values import value
 from tests.cli.calls import ask, ok
+from tests.own_rules import Moves
 from tests.slow import fast_and_slow
 from tests.trees.games_in_fractions import Node, dominated, drawn, infosets, laid_out, worth
 
@@ -297,31 +298,22 @@ def test_kkt_gaps_are_between_ends_that_fractions_are_between(games: int, least:
 # --- by positions ---------------------------------------------------------------------------------
 
 
-class Spin(hogeq.GameRules):
+class Spin(Moves):
     """Some rounds in which chance, a player and chance move; payoffs of up to 10**12 cancel."""
+
+    movers = (hogeq.CHANCE, 0, 1, hogeq.CHANCE)
+    choices = range(2)
 
     def __init__(self, chances: Sequence[Fraction | float], paid: Sequence[float]) -> None:
         self.odds, self.paid = chances, paid
 
-    def initial(self) -> tuple[int, ...]:
-        return ()
-
-    def to_move(self, state: tuple[int, ...]) -> int:
-        return (hogeq.CHANCE, 0, 1, hogeq.CHANCE, hogeq.END)[len(state)]
-
-    def actions(self, state: tuple[int, ...]) -> range:  # noqa: ARG002
-        return range(2)
-
-    def chances(self, state: tuple[int, ...]) -> list[tuple[int, Any]]:  # noqa: ARG002
+    def chances(self, state: Any) -> list[tuple[int, Any]]:  # noqa: ARG002 - the same twice
         return [*enumerate(self.odds)]
 
-    def next(self, state: tuple[int, ...], move: int) -> tuple[int, ...]:
-        return (*state, move)
-
-    def knows(self, state: tuple[int, ...], player: int) -> tuple[int, ...]:  # noqa: ARG002
+    def knows(self, state: Any, player: int) -> Any:  # noqa: ARG002 - the same for both
         return state[1:]
 
-    def payoffs(self, state: tuple[int, ...]) -> tuple[float, float]:
+    def payoffs(self, state: Any) -> tuple[float, float]:
         own = self.paid[state[3]] + state[1] * state[2] * 0.1
         return own, -own
 
