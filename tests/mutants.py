@@ -108,7 +108,7 @@ TARGETS = (
         "evaluation",
         "evaluation",
         "values tablebase",
-        "evaluation/analysis evaluation/beliefs evaluation/stationarity evaluation/values"
+        "evaluation/counterfactual evaluation/values"
         " evaluation/tablebase evaluation/random_games evaluation/against_the_twin"
         " evaluation/mixtures_in_play",
         each=4,
@@ -118,8 +118,7 @@ TARGETS = (
         "search",
         "search",
         "attack counter_search moves population bounds",
-        "search/population search/gains search/attack search/moves search/bounds"
-        " search/certificate_theorem",
+        "search/population search/attack search/moves search/bounds search/certificate_theorem",
         each=6,
         without="strategy_that_ignores_memory",
     ),
@@ -128,8 +127,8 @@ TARGETS = (
         "solvers",
         "solvers",
         "regret cfr_br responses proximal bundle cuts",
-        "solvers/regret_steps solvers/steps solvers/base solvers/regret_hog"
-        " solvers/regret_convergence solvers/solvers solvers/bundle solvers/mixtures"
+        "solvers/regret solvers/steps solvers/base"
+        " solvers/solvers solvers/bundle solvers/mixtures"
         " solvers/against_openspiel",
         each=4,
     ),
