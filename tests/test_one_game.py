@@ -103,14 +103,13 @@ def test_the_same_lines_run_on_games_of_full_size(name: str) -> None:
 
 
 def test_a_name_is_a_path_before_an_edition_before_a_game_of_openspiel(
-    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    file: str, in_folder: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     assert hogeq.Game("fa22").rules.name == "fa22"
-    (tmp_path / "kuhn_poker").write_text("{edition: su20, goal: 6, max_dice: 2}")
+    (in_folder / "kuhn_poker").write_text("{edition: su20, goal: 6, max_dice: 2}")
     assert hogeq.Game("kuhn_poker").rules.goal == 6
     assert hogeq.Game("openspiel:kuhn_poker").name == "kuhn_poker()"
-    (tmp_path / "UPPER.EFG").write_text(FORGETFUL)
+    (in_folder / "UPPER.EFG").write_text(FORGETFUL)
     assert hogeq.Game("UPPER.EFG").tree.num_nodes == 15
     for wrong, near in (("leduc_pokr", "leduc_poker"), ("su2", "su2")):
         with pytest.raises(ValueError, match=f"got '{wrong}'; allowed: .*{near}") as refused:

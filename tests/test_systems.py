@@ -108,10 +108,7 @@ def test_every_module_is_imported_without_posix() -> None:
 
 
 @pytest.mark.slow
-def test_the_commands_of_a_student_need_no_posix(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_commands_of_a_student_need_no_posix(in_folder: Path) -> None:
     rules = "{edition: fa25, goal: 12, max_dice: 3}"
     Path("small.yaml").write_text(rules)
     Path("config.yaml").write_text(

@@ -40,10 +40,7 @@ def test_commands_refuse_it_in_one_line(command: str) -> None:
 
 
 @pytest.mark.slow
-def test_commands_that_count_it_as_half_a_win_say_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_commands_that_count_it_as_half_a_win_say_so(in_folder: Path) -> None:
     of = ("--rules", "sp22")
     rates = ask("tournament", "optimal", "ignore_memory", *of)["win_rates"]
     assert rates[0][1] == pytest.approx(0.5, abs=1e-14)

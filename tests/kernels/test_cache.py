@@ -273,12 +273,11 @@ def test_where_nothing_can_be_kept_one_line_says_so(
 
 
 def test_without_a_home_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    in_folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", "")
     monkeypatch.setattr(cache, "user_cache_dir", lambda **_: "~/.cache/hogeq")
-    monkeypatch.chdir(tmp_path)
     assert (hits(), hits()) == (0, 0)
     assert "(no home folder)" in caplog.text
     assert not Path("~").exists()

@@ -175,9 +175,8 @@ CHOICE = EFG + 'p "" 1 1 "" { "a" "b" } 0\nt "" 1 "" { 1 -1 }\nt "" 2 "" { -1 1 
 
 @pytest.mark.slow
 def test_games_are_swept_in_their_own_units(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    in_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     Path("pennies.efg").write_text(PENNIES)
     Path("choice.efg").write_text(CHOICE)
     base = {key: part for key, part in BASE.items() if key != "rules"}
@@ -187,7 +186,7 @@ def test_games_are_swept_in_their_own_units(
         "hogeq.figures.intervals", lambda *given, units: drawn.append((given, units))
     )
     grid = {"game": ["pennies.efg", "choice.efg"], "forget": ["", "own_actions"], "seed": [0, 1]}
-    found = here(written(tmp_path, base=base, grid=grid), tmp_path)
+    found = here(written(in_folder, base=base, grid=grid), in_folder)
     # Best responses to the uniform policy, by hand: 3 in either seat, which is even; 1 and 0.
     wanted = {"pennies.efg": (3.0, 0.0), "choice.efg": (0.5, 1.0)}
     for row in found.to_json()["rows"]:
@@ -206,7 +205,7 @@ def test_games_are_swept_in_their_own_units(
         assert metrics[-1].nash_conv == pytest.approx(row["nash_conv"], abs=1e-12)
     (found.directory / FIGURE).touch()
     points = [{"game": "choice.efg"}, {"rules": BASE["rules"]}]
-    mixed = here(written(tmp_path, base=base, points=points), tmp_path)
+    mixed = here(written(in_folder, base=base, points=points), in_folder)
     assert "win rates beside payoffs" in mixed.no_figure_reason
     assert len(drawn) == 1
     assert not (mixed.directory / FIGURE).exists()
@@ -215,10 +214,10 @@ def test_games_are_swept_in_their_own_units(
     assert "%" not in first
     assert "%" in second
     assert "1.000000000" not in second
-    assert here(written(tmp_path, base=base, grid=grid), tmp_path).done_before == 8
+    assert here(written(in_folder, base=base, grid=grid), in_folder).done_before == 8
     Path("pennies.efg").write_text(PENNIES.replace("4 2", "5 1"))
     with pytest.raises(ResultsError, match=r"another game: that of pennies\.efg has changed since"):
-        here(written(tmp_path, base=base, grid=grid), tmp_path)
+        here(written(in_folder, base=base, grid=grid), in_folder)
 
 
 # --- the file of a sweep --------------------------------------------------------------------------

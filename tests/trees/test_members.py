@@ -79,10 +79,7 @@ def test_a_player_alone_gains_what_its_best_pure_strategy_does(rules: Any, teams
     )
 
 
-def test_partners_may_gain_together_what_none_gains_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_partners_may_gain_together_what_none_gains_alone(in_folder: Path) -> None:
     Path("partners.efg").write_text(PARTNERS)
     call = "attack", "uniform", "--game", "partners.efg", "--teams", "01"
     found = ask(*call)

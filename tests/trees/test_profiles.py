@@ -243,10 +243,7 @@ def broken_archives() -> dict[str, tuple[bytes, str]]:
 @pytest.mark.parametrize(
     "kind", mostly_slow(broken_archives(), "flipped", "objects", "huge", "nan")
 )
-def test_a_broken_archive_is_refused_in_a_line(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_broken_archive_is_refused_in_a_line(kind: str, in_folder: Path) -> None:
     data, why = broken_archives()[kind]
     Path("policy.npz").write_bytes(data)
     line = refused("compare", "policy.npz", "uniform", "--game", "kuhn_poker")
@@ -262,10 +259,7 @@ def test_nested_lists_are_no_profile_however_deep(tmp_path: Path, depth: int) ->
 
 
 @pytest.mark.parametrize("name", ["pipe.npz", "pipe.json", "policy"])
-def test_a_pipe_is_not_waited_for(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_pipe_is_not_waited_for(name: str, in_folder: Path) -> None:
     os.mkfifo(name)
     line = refused("compare", name, "uniform", "--game", "kuhn_poker")
     assert line == f"hogeq: {name}: is not a file\n"

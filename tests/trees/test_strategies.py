@@ -71,8 +71,7 @@ def test_games_of_the_same_rows_read_it(tmp_path: Path) -> None:
     assert np.array_equal(hogeq.Game(OTHERS[0]).strategy(tmp_path / "old.npz").policy, known)
 
 
-def test_the_game_is_said_before_the_shape(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_game_is_said_before_the_shape(in_folder: Path) -> None:
     ok("attack", "uniform", "--game", "kuhn_poker", "--out", "best.npz")
     assert ask("compare", "best.npz", "uniform", "--game", "kuhn_poker")["payoff"] > 0.0
     line = refused("compare", "best.npz", "uniform", "--game", "leduc_poker")

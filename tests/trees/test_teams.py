@@ -248,10 +248,9 @@ def test_ten_players_are_told_apart() -> None:
 
 
 @pytest.mark.slow
-def test_a_run_brings_its_teams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "kuhn.efg").write_text(kuhn(3))
-    (tmp_path / "team.yaml").write_text(
+def test_a_run_brings_its_teams(in_folder: Path) -> None:
+    (in_folder / "kuhn.efg").write_text(kuhn(3))
+    (in_folder / "team.yaml").write_text(
         "{name: team, game: kuhn.efg, teams: [[0, 1], [2]],"
         " solver: {name: dag_cfr, iterations: 20}}"
     )
@@ -287,9 +286,8 @@ t "" 4
 """Ann signals the weather; Bob walks in the sun for 3, and stays in the rain for 2: 5/2."""
 
 
-def test_partners_play_against_chance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_partners_play_against_chance(in_folder: Path) -> None:
     """Tiny Hanabi's optimum is 10: Foerster and others, "Bayesian action decoder", ICML 2019."""
-    monkeypatch.chdir(tmp_path)
     Path("partners.efg").write_text(PARTNERS)
     for name, value in (("partners.efg", 2.5), ("tiny_hanabi", 10.0)):
         game = hogeq.Game(name, teams="01")
