@@ -241,7 +241,9 @@ def test_a_game_answers_as_its_parts_do_and_names_will_do(game: hogeq.Hog) -> No
     assert game.reach(one, two)[0, 0].sum() == pytest.approx(0.5)
     assert game.mean_values(one)[0, 0] == pytest.approx(game.win_rate(one, one).first)
     assert game.action_values(one, weight="belief").shape == (8, 8, 4)
-    assert game.gains(found.matrix, one).gains.max() > 0.0
+    gains = game.gains(found.matrix, one)
+    assert isinstance(gains, hogeq.Gains)
+    assert gains.gains.max() > 0.0
     assert game.analyze(0, 0).rolls[0].win_probability == pytest.approx(game.tablebase().value)
     assert game.purify(np.full((8, 8, 4), 0.25)).kind == "matrix"
     drawn = hogeq.Mixture([0.5, 0.5], [one, two])
