@@ -1,6 +1,6 @@
 """Games of one's own of a few moves each, for tests to fill in."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import hogeq
@@ -14,7 +14,7 @@ class Moves(hogeq.GameRules):
     """
 
     movers: Sequence[int] = (0, 1)
-    choices: Iterable[Any] = ("h", "t")
+    choices: Sequence[Any] = ("h", "t")
     known: Hashable = "nothing"
 
     def initial(self) -> Any:
@@ -38,5 +38,5 @@ class Moves(hogeq.GameRules):
 class Pennies(Moves):
     """Matching pennies, one after the other, unseen: the first player wins if they match."""
 
-    def payoffs(self, state: Any) -> tuple[int, int]:
+    def payoffs(self, state: Any) -> tuple[float, float]:
         return (1, -1) if state[0] == state[1] else (-1, 1)
