@@ -1,6 +1,6 @@
 """Games of one's own of a few moves each, for tests to fill in."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import hogeq
@@ -40,3 +40,56 @@ class Pennies(Moves):
 
     def payoffs(self, state: Any) -> tuple[float, float]:
         return (1, -1) if state[0] == state[1] else (-1, 1)
+
+
+class Choice(Moves):
+    """Player 0 chooses between ends, of which the payoffs are given."""
+
+    movers = (0,)
+
+    def __init__(self, players: int, *ends: Sequence[Any]) -> None:
+        self.players, self.ends = players, ends
+        self.choices = range(len(ends))
+
+    def payoffs(self, state: Any) -> Any:
+        return self.ends[state[0]]
+
+
+class States(hogeq.GameRules):
+    """A game by a table: of each state, who moves and to which state each action leads.
+
+    The first state is the start, and those that are not listed are ends. `odds` are the actions of
+    chance at a state, with their probabilities. Players know the state, or `known` alone.
+    """
+
+    known: Hashable = None
+
+    def __init__(
+        self,
+        moves: Mapping[Any, tuple[int, Mapping[Any, Any]]],
+        paid: Mapping[Any, Sequence[Any]],
+        odds: Mapping[Any, Any] | None = None,
+    ) -> None:
+        self.moves, self.paid, self.odds = moves, paid, odds or {}
+
+    def initial(self) -> Any:
+        return next(iter(self.moves))
+
+    def to_move(self, state: Any) -> int:
+        return self.moves[state][0] if state in self.moves else hogeq.END
+
+    def actions(self, state: Any) -> Any:
+        return [*self.moves[state][1]]
+
+    def chances(self, state: Any) -> Any:
+        return self.odds[state]
+
+    def next(self, state: Any, action: Any) -> Any:
+        return self.moves[state][1][action]
+
+    def knows(self, state: Any, player: int) -> Any:
+        del player
+        return state if self.known is None else self.known
+
+    def payoffs(self, state: Any) -> Any:
+        return self.paid[state]

@@ -14,7 +14,7 @@ import hogeq
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.messages import ExplainedError
-from tests.own_rules import Moves, Pennies
+from tests.own_rules import Moves, Pennies, States
 
 KUHN = "kuhn(players=2,ranks=3)"
 MINUS = {"edition": "fa13", "goal": 6, "max_dice": 2}
@@ -26,28 +26,14 @@ class Coins(Pennies):
     known = "penny"
 
 
-class Toss(hogeq.GameRules):
+class Toss(States):
     """Either player may hand a coin over or keep it for ever: a game held by its positions."""
 
     endless = 0.0
 
-    def initial(self) -> int:
-        return 0
-
-    def to_move(self, state: int) -> int:
-        return state if state < 2 else hogeq.END
-
-    def actions(self, state: int) -> list[str]:  # noqa: ARG002
-        return ["over", "stop"]
-
-    def next(self, state: int, action: str) -> int:
-        return 1 - state if action == "over" else 2 + state
-
-    def knows(self, state: int, player: int) -> int:  # noqa: ARG002
-        return state
-
-    def payoffs(self, state: int) -> tuple[int, int]:
-        return (1, -1) if state == 2 else (-1, 1)
+    def __init__(self) -> None:
+        moves = {0: (0, {"over": 1, "stop": 2}), 1: (1, {"over": 0, "stop": 3})}
+        super().__init__(moves, {2: (1, -1), 3: (-1, 1)})
 
 
 def drawn(game: Any, seed: int = 0) -> Strategy:

@@ -20,7 +20,7 @@ from hogeq.trees.flat import payoff
 from hogeq.trees.positions import of_rules
 from hogeq.trees.rules import from_rules
 from tests.graph.test_graph import evaluate
-from tests.own_rules import Moves
+from tests.own_rules import Moves, States
 from tests.refusals import refuses
 from tests.trees.own_hog import OwnHog
 from tests.trees.test_example_games import example
@@ -252,30 +252,18 @@ def test_kuhn_poker_by_positions_is_that_of_the_tree() -> None:
     assert upper >= paid - 1e-15
 
 
-class Tosses(hogeq.GameRules):
+class Tosses(States):
     """Chance ends play once in many rounds: 3 of 4 times player 0 wins."""
 
     def __init__(self, rounds: int = 10**9, endless: Any = None) -> None:
-        self.rounds, self.endless = rounds, endless
-
-    def initial(self) -> Any:
-        return "toss"
-
-    def to_move(self, state: Any) -> int:
-        return {"toss": 0, "coin": hogeq.CHANCE}.get(state, hogeq.END)
-
-    def actions(self, state: Any) -> Any:  # noqa: ARG002 - there is one
-        return ["toss"]
-
-    def chances(self, state: Any) -> Any:  # noqa: ARG002 - there is one
-        win, lose = Fraction(3, self.rounds), Fraction(1, self.rounds)
-        return {"on": 1 - win - lose, "win": win, "lose": lose}
-
-    def next(self, state: Any, action: Any) -> Any:  # noqa: ARG002 - actions tell
-        return {"toss": "coin", "on": "toss"}.get(action, action)
-
-    def payoffs(self, state: Any) -> Any:
-        return (1, -1) if state == "win" else (0, 0)
+        self.endless = endless
+        win, lose = Fraction(3, rounds), Fraction(1, rounds)
+        coin = {"on": "toss", "win": "win", "lose": "lose"}
+        super().__init__(
+            {"toss": (0, {"toss": "coin"}), "coin": (hogeq.CHANCE, coin)},
+            {"win": (1, -1), "lose": (0, 0)},
+            {"coin": {"on": 1 - win - lose, "win": win, "lose": lose}},
+        )
 
 
 def test_a_payoff_is_valued_however_long_play_stays() -> None:
@@ -326,31 +314,21 @@ def test_certain_loops_need_a_payoff() -> None:
     assert game.tablebase().ends == (0.0, 0.0)  # one goes on, and the other comes back
 
 
-class Waiting(hogeq.GameRules):
+class Waiting(States):
     """A player stops and loses 1, or waits; chance leads from there out, to a bonus, and on."""
 
     players = 1
 
     def __init__(self, leave: Any, endless: Any = None) -> None:
-        self.leave, self.endless = leave, endless
-
-    def initial(self) -> Any:
-        return "choose"
-
-    def to_move(self, state: Any) -> int:
-        return {"choose": 0, "bonus": 0, "again": 0, "wait": hogeq.CHANCE}.get(state, hogeq.END)
-
-    def actions(self, state: Any) -> Any:
-        return {"choose": ["stop", "wait"], "bonus": ["take"], "again": ["wait"]}[state]
-
-    def chances(self, state: Any) -> Any:  # noqa: ARG002 - there is one
-        return {"bonus": self.leave, "again": 1 - self.leave}
-
-    def next(self, state: Any, action: Any) -> Any:  # noqa: ARG002 - actions tell
-        return action
-
-    def payoffs(self, state: Any) -> Any:
-        return [{"stop": -1, "take": 5}[state]]
+        self.endless = endless
+        moves = {
+            "choose": (0, {"stop": "stop", "wait": "wait"}),
+            "wait": (hogeq.CHANCE, {"bonus": "bonus", "again": "again"}),
+            "bonus": (0, {"take": "take"}),
+            "again": (0, {"wait": "wait"}),
+        }
+        odds = {"wait": {"bonus": leave, "again": 1 - leave}}
+        super().__init__(moves, {"stop": [-1], "take": [5]}, odds)
 
 
 @pytest.mark.parametrize("never", [0, 0.0, Fraction(0), Decimal(0)])

@@ -19,6 +19,7 @@ from hogeq.trees.flat import FlatTree, payoff
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.rules import GameRules, from_rules, named_rules
 from hogeq.trees.tree import flat_efg
+from tests.own_rules import Choice
 from tests.refusals import refuses
 
 KUHN = Path(__file__).parents[2] / "examples" / "own_game.py"
@@ -78,30 +79,10 @@ def test_kuhn_poker_is_that_of_openspiel_node_by_node() -> None:
     assert by_columns(ours, 10.0).lower == pytest.approx(-1 / 18)  # Kuhn 1950
 
 
-class Zeros(GameRules):
-    """Choose one of two payoffs of 0, with a sign or without."""
-
-    players = 1
-
-    def initial(self) -> int:
-        return 0
-
-    def to_move(self, state: int) -> int:
-        return 0 if state == 0 else hogeq.END
-
-    def actions(self, state: int) -> Any:
-        return (1, 2) if state == 0 else ()
-
-    def next(self, state: int, action: Any) -> int:  # noqa: ARG002 - it is the state
-        return int(action)
-
-    def payoffs(self, state: int) -> Any:
-        return [0.0 if state == 1 else -0.0]
-
-
 def test_a_zero_keeps_its_sign() -> None:
     """The digest has it, and one of an earlier version must not change."""
-    assert np.signbit(from_rules(Zeros()).terminal_payoffs).tolist() == [False, True]
+    zeros = from_rules(Choice(1, [0.0], [-0.0]))
+    assert np.signbit(zeros.terminal_payoffs).tolist() == [False, True]
 
 
 def test_games_that_differ_have_other_digests() -> None:

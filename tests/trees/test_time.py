@@ -39,7 +39,7 @@ from hogeq.trees.maxmin import Maxmin
 from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import SequenceForm, sequence_form
 from hogeq.trees.strategies import tree_strategy
-from tests.own_rules import Moves
+from tests.own_rules import Moves, States
 from tests.slow import mostly_slow
 from tests.trees.test_inflation import payoffs_against
 
@@ -84,28 +84,15 @@ class Partners(hogeq.GameRules):
         return (float(level if level <= made else -level),)
 
 
-class Driver(hogeq.GameRules):
+class Driver(States):
     """Piccione and Rubinstein's driver: exits look alike, the second is home."""
 
     players = 1
+    known = "an exit"
 
-    def initial(self) -> int:
-        return 0
-
-    def to_move(self, state: int) -> int:
-        return 0 if state in {0, 1} else hogeq.END
-
-    def actions(self, state: int) -> list[str]:  # noqa: ARG002
-        return ["go on", "exit"]
-
-    def next(self, state: int, action: str) -> int:
-        return state + 1 if action == "go on" else state + 10
-
-    def knows(self, state: int, player: int) -> str:  # noqa: ARG002
-        return "an exit"
-
-    def payoffs(self, state: int) -> tuple[float]:
-        return (float({10: 0, 11: 4, 2: 1}[state]),)
+    def __init__(self) -> None:
+        exits = {0: (0, {"go on": 1, "exit": 10}), 1: (0, {"go on": 2, "exit": 11})}
+        super().__init__(exits, {10: [0.0], 11: [4.0], 2: [1.0]})
 
 
 def ticking(looks: float) -> Deadline:

@@ -23,7 +23,7 @@ from hogeq.trees.rules import from_rules
 from hogeq.trees.strategies import tree_strategy
 from hogeq.trees.values import value
 from tests.cli.calls import ask, ok
-from tests.own_rules import Moves
+from tests.own_rules import Choice, Moves, States
 from tests.slow import fast_and_slow
 from tests.trees.games_in_fractions import Node, dominated, drawn, infosets, laid_out, worth
 
@@ -355,26 +355,13 @@ def test_nothing_is_exact_by_positions_of_chances_that_no_double_stands_for() ->
         assert found.ends[1][0] < known < found.ends[1][1]
 
 
-class Again(hogeq.GameRules):
+class Again(States):
     """Play goes on with probability 0.9, and pays large amounts that cancel."""
 
-    def initial(self) -> int:
-        return 0
-
-    def to_move(self, state: int) -> int:
-        return hogeq.END if state > 1 else hogeq.CHANCE if state else 0
-
-    def actions(self, state: int) -> list[str]:  # noqa: ARG002
-        return ["on"]
-
-    def chances(self, state: int) -> list[tuple[int, float]]:  # noqa: ARG002
-        return [(0, 0.9), (2, 0.01), (3, 0.09)]
-
-    def next(self, state: int, move: Any) -> int:
-        return 1 if state == 0 else int(move)
-
-    def payoffs(self, state: int) -> tuple[float, float]:
-        return (9e6, -9e6) if state == 2 else (-1e6, 1e6)
+    def __init__(self) -> None:
+        moves = {0: (0, {"on": 1}), 1: (hogeq.CHANCE, {0: 0, 2: 2, 3: 3})}
+        paid = {2: (9e6, -9e6), 3: (-1e6, 1e6)}
+        super().__init__(moves, paid, {1: [(0, 0.9), (2, 0.01), (3, 0.09)]})
 
 
 def test_positions_that_recur_have_ends_of_what_numbers_stand_for() -> None:
@@ -398,41 +385,17 @@ def test_json_gives_both_ends_where_they_agree_in_no_digit_after_the_point() -> 
         assert lower <= found[key] <= upper
 
 
-class Sums(hogeq.GameRules):
-    """One choice; the payoffs sum to 0.3, which -5.0 + 5.3 is not in doubles."""
-
-    def initial(self) -> int:
-        return 0
-
-    def to_move(self, state: int) -> int:
-        return 0 if state == 0 else hogeq.END
-
-    def actions(self, state: int) -> list[int]:  # noqa: ARG002
-        return [1, 2]
-
-    def next(self, state: int, action: int) -> int:  # noqa: ARG002
-        return action
-
-    def payoffs(self, state: int) -> tuple[float, float]:
-        return (-5.0, 5.3) if state == 1 else (-4.0, 4.3)
-
-
 @pytest.mark.parametrize("held", [from_rules, of_rules])
 def test_sums_of_payoffs_are_those_of_the_numbers_that_were_meant(held: Any) -> None:
-    game = hogeq.Game(held(Sums()))
+    """The payoffs sum to 0.3, which -5.0 + 5.3 is not in doubles."""
+    game = hogeq.Game(held(Choice(2, (-5.0, 5.3), (-4.0, 4.3))))
     found = game.attack("uniform")  # -4, and in the other seat 4.8: 0.4 on average
     assert Fraction(found.value) <= Fraction(2, 5) <= Fraction(found.bound)
     for (lower, upper), known in zip(game.value("uniform").ends, (0.15, -4.5, 4.8), strict=True):
         assert Fraction(lower) <= Fraction(str(known)) <= Fraction(upper)
 
 
-class Thirds(Sums):
-    """The payoff of one player is a fraction, that of the other a double."""
-
-    def payoffs(self, state: int) -> Any:
-        return (Fraction(1, 3), 0.5) if state == 1 else (0.5, Fraction(1, 3))
-
-
 @pytest.mark.parametrize("held", [from_rules, of_rules])
 def test_fractions_and_doubles_are_added_up(held: Any) -> None:
-    assert hogeq.Game(held(Thirds())).value("uniform").mean == pytest.approx(5 / 12)
+    rules = Choice(2, (Fraction(1, 3), 0.5), (0.5, Fraction(1, 3)))
+    assert hogeq.Game(held(rules)).value("uniform").mean == pytest.approx(5 / 12)
