@@ -33,6 +33,7 @@ from hogeq.solvers import SOLVERS
 from hogeq.support.messages import at_least, at_most
 from hogeq.support.parameters import meanings
 from tests.defaults import PAGE, meanings_text
+from tests.processes import python
 from tests.slow import mostly_slow
 
 PUBLIC: list[str] = vars(hogeq)["__all__"]  # made from the stub
@@ -121,14 +122,7 @@ def test_the_six_lines_of_the_readme_run(
 def outside(folder: Path, *command: str, status: int = 0) -> str:
     """Run a command in a folder that holds nothing of the project; give what it prints."""
     paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = subprocess.run(  # noqa: S603 - our own
-        [sys.executable, *command],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = python(*command, cwd=folder, env={"PYTHONPATH": paths}, timeout=None)
     assert done.returncode == status, done.stderr
     return done.stderr if status else done.stdout
 

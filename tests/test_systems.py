@@ -4,13 +4,12 @@ A process hides modules, functions and flags that Windows lacks, then imports ev
 package and runs the commands of a student.
 """
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.processes import printed
 
 ROOT = Path(__file__).parents[1]
 
@@ -90,16 +89,7 @@ CALLS = (
 
 
 def run(code: str, *arguments: str) -> str:
-    found = subprocess.run(  # noqa: S603 - ourselves
-        [sys.executable, "-c", code, *arguments],
-        capture_output=True,
-        check=False,
-        text=True,
-        timeout=300,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    assert found.returncode == 0, found.stderr
-    return found.stdout
+    return printed("-c", code, *arguments)
 
 
 @pytest.mark.slow

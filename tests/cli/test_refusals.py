@@ -1,10 +1,7 @@
 """How bad input is refused, and how commands end."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +14,7 @@ from hogeq.cli import Result, RulesName, StrategyName, app, main
 from hogeq.cli.commands import GROUPS, name_of
 from hogeq.cli.options import Output, option
 from tests.cli.calls import COMMANDS, ok, refused
+from tests.processes import python
 
 # --- bad input ------------------------------------------------------------------------------------
 
@@ -293,13 +291,8 @@ def modules(*calls: tuple[str, ...]) -> set[str]:
         f"import sys; from hogeq.cli import main; [main(call) for call in {calls}]; "
         "print(*sys.modules, sep='\\n', file=sys.stderr)"
     )
-    found = subprocess.run(  # noqa: S603 - our own command
-        [sys.executable, "-c", code],
-        capture_output=True,
-        check=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-    )
+    found = python("-c", code)
+    assert found.returncode == 0, found.stderr
     return set(found.stderr.split("\n"))
 
 

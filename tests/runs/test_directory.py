@@ -31,6 +31,7 @@ from hogeq.runs.files import (
     readable_manifest,
 )
 from hogeq.support.files import replacing
+from tests.processes import python
 
 ROOT = Path(__file__).parents[2]
 STATE = {
@@ -117,9 +118,7 @@ def test_a_real_limit_on_file_sizes_leaves_what_was_there(folder: Path) -> None:
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); "
         "RunDirectory.resume(sys.argv[1]).write('policy.npz', bytes(5000))"
     )
-    done = subprocess.run(  # noqa: S603 - our own code
-        [sys.executable, "-c", code, folder], capture_output=True, cwd=ROOT, text=True, check=False
-    )
+    done = python("-c", code, folder)
     assert "ResultsError" in done.stderr.splitlines()[-1]
     assert "policy.npz cannot be written: File too large" in done.stderr
     assert contents(folder) == before

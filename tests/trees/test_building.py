@@ -2,8 +2,6 @@
 
 import os
 import re
-import subprocess
-import sys
 import time
 import zipfile
 from collections.abc import Callable
@@ -23,6 +21,7 @@ from hogeq.trees.flat import FlatTree
 from hogeq.trees.openspiel import _node, from_openspiel
 from hogeq.trees.rules import GameRules, from_rules, node_of
 from hogeq.trees.saved import FIELDS, load_tree_file, save_tree
+from tests.processes import python
 from tests.refusals import refuses
 from tests.slow import fast_and_slow
 from tests.toys import _look, tree_of
@@ -150,11 +149,9 @@ def test_openspiel_writes_no_lines_of_its_own() -> None:
     asking = (
         "import hogeq\ntry: hogeq.Game('kuhn_poker(')\nexcept ValueError as error: print(error)"
     )
-    done = subprocess.run(  # noqa: S603 - ourselves
-        [sys.executable, "-c", asking], capture_output=True, text=True, check=True
-    )
+    done = python("-c", asking)
     assert done.stdout == "game: got 'kuhn_poker(': Missing closing bracket ')'.\n"
-    assert done.stderr == ""
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 # --- files of trees -------------------------------------------------------------------------------

@@ -1,8 +1,6 @@
 """Files in Gambit's extensive form: each is the game that it says."""
 
 import itertools
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from fractions import Fraction
@@ -26,6 +24,7 @@ from hogeq.trees.gambit import from_efg
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.rules import from_rules
 from hogeq.trees.tree import HogRules, flat_efg, hog_efg
+from tests.processes import printed
 from tests.slow import fast_and_slow, mostly_slow
 from tests.trees.efg_files import Maker, Place, Strategy
 from tests.trees.efg_texts import GOOD, HEAD, read, worth, written
@@ -409,10 +408,7 @@ def test_openspiel_need_not_be_installed(tmp_path: Path) -> None:
         "import sys; sys.modules['pyspiel'] = None; import hogeq;"
         "print(hogeq.Game('game.efg', forget='order').attack('uniform').value)"
     )
-    done = subprocess.run(  # noqa: S603 - ourselves
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    assert float(done.stdout) == pytest.approx(0.25)
+    assert float(printed("-c", code, cwd=tmp_path)) == pytest.approx(0.25)
     for name in ("efg_game(filename=game.efg)", "misere(game=efg_game(filename=game.efg))"):
         with pytest.raises(ValueError, match=r"allowed: the name of the file, FILE\.efg"):
             from_openspiel(name)

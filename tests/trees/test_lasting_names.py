@@ -1,8 +1,5 @@
 """Names whose text is the same in every process, and files of games that have sets for names."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Hashable
 from itertools import combinations
 from pathlib import Path
@@ -14,6 +11,7 @@ import hogeq
 from hogeq.trees.lasting_names import lasting
 from hogeq.trees.positions import of_rules
 from tests.own_rules import Moves
+from tests.processes import printed
 from tests.slow import mostly_slow
 
 HANDS = [frozenset(hand) for hand in combinations(("ace", "king", "queen", "jack"), 2)]
@@ -98,11 +96,5 @@ def test_strategies_are_read_in_another_process(tmp_path: Path, seed: int) -> No
     paths = [str(tmp_path / f"best.{suffix}") for suffix in ("npz", "csv", "json")]
     for path in paths:
         hogeq.Game(Hands()).attack("uniform").strategy.write(path)
-    found = subprocess.run(  # noqa: S603 - our own
-        [sys.executable, "-c", READS, *paths],
-        env={**os.environ, "PYTHONHASHSEED": str(seed)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert [float(one) for one in found.stdout.split()] == pytest.approx([1.0] * 3)
+    told = printed("-c", READS, *paths, env={"PYTHONHASHSEED": str(seed)})
+    assert [float(one) for one in told.split()] == pytest.approx([1.0] * 3)
