@@ -9,6 +9,7 @@ import pytest
 
 from hogeq.analysis import field
 from hogeq.analysis.field import Objective, Score, answer_field
+from hogeq.analysis.tournament import rank
 from hogeq.baselines.simple import always_roll, bacon
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
@@ -156,3 +157,13 @@ def test_weights_are_the_slope_of_the_score(score: Score) -> None:
         for shift in step * np.eye(5)
     ]
     assert score(RATES)[1] == pytest.approx(slopes, rel=1e-6, abs=1e-9)
+
+
+def test_a_match_is_won_by_the_rule_of_the_ranking() -> None:
+    """A win rate that rounding leaves above the threshold wins no match, in either place."""
+    by_rounding = np.nextafter(WIN, 1.0)
+    answer = field.Answer(np.zeros((1, 1), np.int8), np.array([by_rounding, WIN + 1e-9, WIN]))
+    assert answer.beaten == 1
+    assert [won for _, _, won in answer.rows("abc")] == ["", "beaten", "", "1 of 3 beaten"]
+    ranked = rank([[0.5, by_rounding], [1.0 - by_rounding, 0.5]])
+    assert [standing.wins for standing in ranked] == [0, 0]
