@@ -118,7 +118,8 @@ TARGETS = (
         "search",
         "search",
         "attack counter_search moves population bounds",
-        "search/population search/attack search/moves search/bounds search/certificate_theorem",
+        "search/population search/gains search/attack search/moves search/bounds"
+        " search/certificate_theorem",
         each=6,
         without="strategy_that_ignores_memory",
     ),

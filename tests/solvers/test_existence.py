@@ -14,7 +14,12 @@ from hogeq.search.matrix_games import PoolGame
 from hogeq.search.rationals import ExactStates, floats, rational, solve_equations
 from hogeq.solvers import existence
 from hogeq.solvers.descent import NEAR, centre
-from hogeq.solvers.symmetric import TIE, SymmetricGame, dyadic_weights, minimal_support
+from hogeq.solvers.symmetric import (
+    TIE,
+    SymmetricGame,
+    dyadic_weights,
+    minimal_support,
+)
 from hogeq.support.deadline import Deadline
 
 TWO_COINS: dict[str, Any] = {  # docs/mixtures.md proves 1/216 by hand
