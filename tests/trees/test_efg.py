@@ -11,7 +11,6 @@ import pyspiel
 import pytest
 from open_spiel.python.algorithms.expected_game_score import policy_value
 from open_spiel.python.policy import TabularPolicy
-from scipy.optimize import linprog
 
 import hogeq
 from hogeq.rules import rules_from
@@ -26,6 +25,7 @@ from hogeq.trees.rules import from_rules
 from hogeq.trees.tree import HogRules, flat_efg, hog_efg
 from tests.processes import printed
 from tests.slow import fast_and_slow, mostly_slow
+from tests.trees import random_games
 from tests.trees.efg_files import Maker, Place, Strategy
 from tests.trees.efg_texts import GOOD, HEAD, read, worth, written
 
@@ -62,6 +62,13 @@ def test_random_games_are_worth_what_plain_sums_say(seed: int, tmp_path: Path) -
             )
 
 
+Pure = dict[tuple[int, int], int]
+
+
+def one_hot(place: int, many: int) -> list[Fraction]:
+    return [Fraction(at == place) for at in range(many)]
+
+
 def matrix_value(game: Place, sets: dict[tuple[int, int], int]) -> float:
     """Value of the game between all pure strategies, by a linear program."""
     pure = []
@@ -69,33 +76,12 @@ def matrix_value(game: Place, sets: dict[tuple[int, int], int]) -> float:
         keys = sorted(key for key in sets if key[0] == player)
         choices = itertools.product(*(range(sets[key]) for key in keys))
         pure.append([dict(zip(keys, one, strict=True)) for one in choices])
-    table = np.array(
-        [
-            [
-                float(
-                    game.value(
-                        {
-                            key: [Fraction(at == place) for at in range(sets[key])]
-                            for key, place in {**first, **second}.items()
-                        }
-                    )
-                )
-                for second in pure[1]
-            ]
-            for first in pure[0]
-        ]
-    )
-    many, columns = table.shape
-    answer = linprog(
-        np.append(np.zeros(many), -1.0),
-        A_ub=np.hstack([-table.T, np.ones((columns, 1))]),
-        b_ub=np.zeros(columns),
-        A_eq=np.append(np.ones(many), 0.0)[None],
-        b_eq=[1.0],
-        bounds=[(0, None)] * many + [(None, None)],
-    )
-    assert answer.status == 0
-    return float(-answer.fun)
+
+    def paid(first: Pure, second: Pure) -> float:
+        chosen = {**first, **second}.items()
+        return float(game.value({key: one_hot(place, sets[key]) for key, place in chosen}))
+
+    return random_games.value(np.array([[paid(one, two) for two in pure[1]] for one in pure[0]]))
 
 
 @pytest.mark.parametrize("games", fast_and_slow([60], [200]))
