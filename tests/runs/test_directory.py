@@ -32,6 +32,7 @@ from hogeq.runs.files import (
 )
 from hogeq.support.files import replacing
 from tests.processes import python
+from tests.strategies.strategy_files import saved, zipped
 
 ROOT = Path(__file__).parents[2]
 STATE = {
@@ -232,41 +233,22 @@ def test_truncated_checkpoints(folder: Path, data: st.DataObject) -> None:
     assert "truncated or not a checkpoint" in message
 
 
-def npz(**arrays: Any) -> bytes:
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    return file.getvalue()
-
-
-def npy(array: Any) -> bytes:
-    file = io.BytesIO()
-    np.save(file, array, allow_pickle=True)
-    return file.getvalue()
-
-
 class Bomb:
     def __reduce__(self) -> tuple[Any, ...]:
         return (os.mkdir, ("exploded",))
 
 
-def zipped(**files: bytes) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        for name, data in files.items():
-            archive.writestr(name, data)
-    return file.getvalue()
-
-
 def test_foreign_checkpoints(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder.parent)
+    pickled = saved(np.save, np.array([Bomb()]), allow_pickle=True)
     for data, part in (
         (b"", "truncated or not a checkpoint: is not an .npz file"),
         (b"1,2,3", "truncated or not a checkpoint: is not an .npz file"),
         (pickle.dumps(Bomb()), "truncated or not a checkpoint"),
-        (zipped(**{"schema.npy": npy(np.array([Bomb()]))}), "members are damaged, or no arrays"),
-        (npz(policy=np.zeros((3, 3, 2))), "no schema version"),
-        (npz(schema=np.int64(99)), "schema version 99"),
-        (npz(schema=np.int64(1)), "made by solver none"),
+        (zipped(pickled, "schema.npy", zipfile.ZIP_STORED), "members are damaged, or no arrays"),
+        (saved(np.savez, policy=np.zeros((3, 3, 2))), "no schema version"),
+        (saved(np.savez, schema=np.int64(99)), "schema version 99"),
+        (saved(np.savez, schema=np.int64(1)), "made by solver none"),
     ):
         (folder / "checkpoint.npz").write_bytes(data)
         message = refusal(lambda: load(folder))
