@@ -169,7 +169,7 @@ def test_each_candidate_is_bounded_once(monkeypatch: pytest.MonkeyPatch) -> None
 class Lotteries(Moves):
     """Both players choose a lottery whose large prizes cancel; one prize is left."""
 
-    movers = (0, 1, hogeq.CHANCE)
+    movers: tuple[int, ...] = (0, 1, hogeq.CHANCE)
     knows = hogeq.GameRules.knows
 
     def __init__(self, lots: int, size: float) -> None:

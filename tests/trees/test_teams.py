@@ -20,7 +20,7 @@ class Bits(Moves):
     """All say a bit at once; the first two win 1 if both say the bit that the last one says."""
 
     players = 3
-    movers = (0, 1, 2)
+    movers: tuple[int, ...] = (0, 1, 2)
     choices = (0, 1)
     total: float = 0.0
 
