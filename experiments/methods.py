@@ -116,7 +116,7 @@ def against_nature(tree: FlatTree, seat: int) -> FlatTree:
         chance_numbers=tree.incoming_number[after],
         seat=tree.seat[own],
         num_legal=tree.num_legal[own],
-        action_numbers=tree.action_numbers[own],
+        action_numbers=tree.actions_of(own),
         names=[tree.names[row] for row in own.tolist()],
         states=None,
     )

@@ -250,9 +250,11 @@ def ascend(
     short does not count. `matrix` (G, G) is changed in place.
     """
     num_actions = field.game.num_actions
+    begun = deadline.spent
     rates = field.rates_of(one_hot(matrix, num_actions))
+    # Seconds of a step; of the first it is known that it computes such win rates, and more.
+    longest = deadline.spent - begun
     step_size = matrix.size  # number of cells
-    longest = 0.0  # seconds of a step
     for _ in range(STEP_LIMIT):
         begun = deadline.spent
         if deadline.left < longest:

@@ -88,7 +88,7 @@ def root() -> Path:
         return Path(chosen).absolute() / "hogeq"
     folder = Path(user_cache_dir(appname="hogeq", appauthor=False))
     is_by_xdg = sys.platform not in {"win32", "darwin"}
-    if is_by_xdg and not os.path.isabs(os.environ.get("XDG_CACHE_HOME", "/")):
+    if is_by_xdg and not Path(os.environ.get("XDG_CACHE_HOME", "/")).is_absolute():
         folder = Path("~/.cache/hogeq")
         with suppress(RuntimeError):  # no home
             return folder.expanduser()

@@ -173,7 +173,7 @@ def recalling(tree: FlatTree, player: int) -> FlatTree:
         row=row.astype(np.int32),
         seat=tree.seat[old_row],
         num_legal=tree.num_legal[old_row],
-        action_numbers=tree.action_numbers[old_row],
+        action_numbers=tree.actions_of(old_row),
         names=[tree.names[number] for number in old_row],
         states=None,
     )

@@ -132,6 +132,7 @@ def flatten(
                 if estimate is not None:
                     moves_played = max(num_visited // WALKED_PER_PLAYED, FIRST_PLAYED)
                     progress.measured(estimate.refined(name, moves_played))
+    require_memory(f"{name}: has {num_visited:,} nodes", walk.bytes_of_tree(num_visited))
     tree = walk.tree(name, describe)
     if tree.largest_payoff < 1.0 / LARGEST:
         raise HogeqError(
@@ -294,7 +295,7 @@ class InformationSets:
         self.rows: dict[int, dict[Hashable, int]] = {}  # by player or team, then by name
         self.legal: list[Sequence[int]] = []  # numbers of each row's actions
         self.lists: dict[tuple[int, ...], Sequence[int]] = {}  # the lists of `legal`, each once
-        self.most_actions = 1  # of a row
+        self.num_actions = 0  # of all rows
         self.num_players = 0  # 0 before the first terminal node
         self.total: Any = 0  # sum of the payoffs at every terminal node
         self.is_rounded = False  # whether some number has no double that stands for it
@@ -322,7 +323,7 @@ class InformationSets:
     def _add_actions(self, known: Hashable, actions: list[int]) -> None:
         """Append the actions of a new information set; raise `NodeError` if it cannot have them."""
         self.legal.append(self.lists.setdefault(tuple(actions), actions))
-        self.most_actions = max(self.most_actions, len(actions))
+        self.num_actions += len(actions)
         if len(set(actions)) < len(actions):
             raise _infoset_error(known, "has two equal actions; allowed: different ones")
         if not actions:
@@ -403,7 +404,7 @@ class _Walk(InformationSets):
     def bytes_of_tree(self, num_nodes: int) -> int:
         """Estimate the bytes of a tree of so many nodes, with the information sets so far."""
         num_bytes = NODE_BYTES * num_nodes + LEVEL_BYTES * len(self.levels)
-        return num_bytes + len(self.legal) * (ROW_BYTES + ACTION_BYTES * self.most_actions)
+        return num_bytes + len(self.legal) * ROW_BYTES + self.num_actions * ACTION_BYTES
 
     def joined(self, field: str, kind: Any) -> NDArray[Any]:
         """Join an array of all levels, of numbers of a kind; the levels lose it, to save memory."""
@@ -448,9 +449,8 @@ class _Walk(InformationSets):
         new_number = np.full(len(names) + 1, -1, np.int32)
         new_number[old_numbers] = np.arange(len(names))
         num_legal = np.array([len(self.legal[number]) for number in old_numbers], np.int64)
-        moves = np.zeros((len(names), self.most_actions), np.int32)
-        for row, number in enumerate(old_numbers):
-            moves[row, : num_legal[row]] = self.legal[number]
+        actions = (action for number in old_numbers for action in self.legal[number])
+        action_numbers = np.fromiter(actions, np.int32, self.num_actions)
         half = float(self.total) / 2
         payoffs, centre = self._centred(self.joined("payoff", np.float64), half)
         row = new_number[self.joined("row", np.int32)]
@@ -469,7 +469,7 @@ class _Walk(InformationSets):
             terminal_payoffs=payoffs,
             seat=np.array(seat, np.int8),
             num_legal=num_legal,
-            action_numbers=moves,
+            action_numbers=action_numbers,
             chance_numbers=self.joined("drawn", np.int32),
             chance_probabilities=self.joined("chance", np.float64),
             names=names,

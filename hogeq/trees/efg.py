@@ -95,8 +95,6 @@ class EfgReader:
         # Nodes still to come: the depth of each, and the payoffs on the way to it.
         waiting = [(0, (Fraction(),) * len(self.players))]
         while waiting:
-            if len(self.nodes) == MOST_NODES:
-                raise HogeqError(f"{self.where}: has more than {MOST_NODES:,} nodes")
             start = self.start
             depth, total = waiting.pop()
             row = self.node()
@@ -108,7 +106,11 @@ class EfgReader:
             self.nodes.append(row)
             self.depths.append(depth)
             if row >= 0:
-                waiting += [(depth + 1, total)] * len(self.infosets[row].actions)
+                num_actions = len(self.infosets[row].actions)
+                # Before they are listed: a short file can repeat a set of many actions.
+                if len(self.nodes) + len(waiting) + num_actions > MOST_NODES:
+                    raise HogeqError(f"{self.where}: has more than {MOST_NODES:,} nodes")
+                waiting += [(depth + 1, total)] * num_actions
             else:
                 self.ends.append(self.end_of(total, start))
         if self.ahead:

@@ -31,7 +31,7 @@ from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.short_fractions import short_fraction
 from hogeq.trees import flat
 from hogeq.trees.beliefs import BeliefDag, TooSlowError, remembering
-from hogeq.trees.exact_numbers import MOST_EXACT, ExactReach, distribution, missed, paid_in
+from hogeq.trees.exact_numbers import ExactReach, distribution, missed, most_exact, paid_in
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import SequenceForm
 from hogeq.trees.shuffling import solving_form
@@ -316,7 +316,7 @@ class Payoffs:
         self.level = Fraction(tree.shift) + sign * Fraction(tree.centre)
         by_chance_alone = np.flatnonzero((own_sequence == 0) & (other_sequence == 0))
         is_counted = np.ones(len(ends), bool)
-        if not tree.is_rounded and len(by_chance_alone) <= MOST_EXACT:
+        if not tree.is_rounded and len(by_chance_alone) <= most_exact(tree):
             self.level += sign * paid_in(tree, by_chance_alone)
             is_counted[by_chance_alone] = False
         self.unit = Fraction(tree.largest_payoff) * Fraction(tree.largest_expected_share)

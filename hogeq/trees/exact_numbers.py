@@ -19,6 +19,10 @@ from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 
 BITS: Final = 120  # significant bits of probabilities that are quotients
 MOST_EXACT: Final = 50_000  # most plays that are valued in fractions, in some two seconds
+# Denominators grow with each level of a tree: a sum takes time as the square of their digits, and
+# the reach of all nodes on a path as much memory.
+MOST_WORK: Final = 10**10  # most plays times the square of the number of levels
+MOST_LEVELS: Final = 5_000  # with paths of 100 MB
 
 Fractions = list[Fraction]
 
@@ -67,6 +71,12 @@ def missed(tree: FlatTree, strategy: Strategy) -> float:
     """
     sums = strategy.policies.sum(axis=2)
     return tree.sum_error(sums[sums > 0.0])
+
+
+def most_exact(tree: FlatTree) -> int:
+    """Return the number of plays of a tree that may be valued in fractions."""
+    num_levels = len(tree.levels)
+    return min(MOST_EXACT, MOST_WORK // num_levels**2) if num_levels <= MOST_LEVELS else 0
 
 
 class ExactReach:

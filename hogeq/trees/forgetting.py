@@ -34,8 +34,7 @@ def coarser(tree: FlatTree, forget: str | Forget | None) -> FlatTree:
     for node, (parent, mover, move) in enumerate(steps):
         if node:
             histories.append((*histories[parent], (mover, move)))
-    pairs = zip(tree.action_numbers, tree.num_legal, strict=True)
-    legal = [tuple(numbers[:count].tolist()) for numbers, count in pairs]
+    legal = [tuple(tree.actions_of([row]).tolist()) for row in range(tree.num_rows)]
     # Number what is remembered at each node of a player, with the player and the actions.
     numbers: dict[Hashable, int] = {}
     nodes = np.flatnonzero(tree.player >= 0)
@@ -59,7 +58,7 @@ def coarser(tree: FlatTree, forget: str | Forget | None) -> FlatTree:
         row=new_row[tree.row],
         seat=tree.seat[first],
         num_legal=tree.num_legal[first],
-        action_numbers=tree.action_numbers[first],
+        action_numbers=tree.actions_of(first),
         names=names,
         states=None,
     )

@@ -84,7 +84,7 @@ def save_tree(tree: FlatTree, path: str | os.PathLike[str]) -> None:
         "payoff": tree.terminal_payoffs,
         "seat": tree.seat,
         "num_legal": tree.num_legal,
-        "moves": tree.action_numbers[tree.legal] if tree.num_rows else [],
+        "moves": tree.action_numbers,
         "labels": word[: len(after_actions)],
         "text": np.frombuffer(b"".join(encoded), np.uint8),
         "ends": np.cumsum([len(text) for text in encoded]),
@@ -159,9 +159,7 @@ def _tree(arrays: Arrays) -> FlatTree:
     num_moves = _moves(parent, row)
     seat, num_legal = arrays["seat"], arrays["num_legal"].astype(np.int64)
     player = _players(row, seat, num_legal, num_moves, num_players)
-    legal = _actions(arrays, num_legal)
-    moves = np.zeros(legal.shape, np.int32)
-    moves[legal] = arrays["moves"]
+    _check_actions(arrays, num_legal)
     num_ends = np.count_nonzero(player == TERMINAL)
     _require("payoff", len(arrays["payoff"]) == num_ends, "one for each end")
     _require("payoff", np.abs(arrays["payoff"]) <= LARGEST, flat.IN_RANGE.removeprefix("allowed: "))
@@ -182,7 +180,7 @@ def _tree(arrays: Arrays) -> FlatTree:
         terminal_payoffs=arrays["payoff"],
         seat=seat,
         num_legal=num_legal,
-        action_numbers=moves,
+        action_numbers=arrays["moves"],
         chance_numbers=arrays["drawn"],
         chance_probabilities=arrays["chance"],
         names=infosets,
@@ -304,19 +302,14 @@ def _moves(parent: Indices, row: Indices) -> Indices:
     return np.bincount(parent[1:], minlength=size).astype(np.int32)
 
 
-def _actions(arrays: Arrays, num_legal: Ints) -> NDArray[np.bool_]:
-    """Mark the legal actions of each row, (R, K); refuse wrong numbers or words of actions.
-
-    `num_legal`, (R,), is the number of actions of each row, K the largest of them.
-    """
+def _check_actions(arrays: Arrays, num_legal: Ints) -> None:
+    """Refuse wrong numbers or words of actions; `num_legal`, (R,), counts those of each row."""
     rows = len(num_legal)
-    width = int(num_legal.max(initial=1))
-    size = rows * (building.ROW_BYTES + width * building.ACTION_BYTES)
+    size = rows * building.ROW_BYTES + int(num_legal.sum()) * building.ACTION_BYTES
     building.require_memory(f"has {rows:,} information sets", size)
     for name in ("moves", "labels"):
         _require(name, len(arrays[name]) == num_legal.sum(), "one for each action of a set")
     _require_different("moves", arrays["moves"], num_legal)
-    return np.arange(width) < num_legal[:, None]
 
 
 def _require_different(name: str, numbers: Indices, sizes: Ints) -> None:
@@ -373,9 +366,7 @@ class _Labels(MoveNames):
     @cached_property
     def word(self) -> Indices:
         """Which word names the step to each node."""
-        labels = np.zeros(self.tree.action_numbers.shape, np.int32)
-        labels[self.tree.legal] = self.labels
-        return self.tree.by_incoming_move(labels, self.said, 0)
+        return self.tree.by_incoming_move(self.labels, self.said, 0)
 
     def of_steps(self, moves: Sequence[int], nodes: Sequence[int]) -> list[str]:  # noqa: ARG002
         """Write moves by the nodes that they lead to, which forgetting does not change."""

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import HogeqError
 from hogeq.trees.enclosures import fits, gamma, numbers_of
-from hogeq.trees.exact_numbers import MOST_EXACT, paid_in
+from hogeq.trees.exact_numbers import most_exact, paid_in
 from hogeq.trees.flat import MOVE_ROUNDINGS, OTHER_ROUNDINGS, TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import SequenceForm
 
@@ -78,7 +78,7 @@ def unmoved(first: SequenceForm, second: SequenceForm) -> tuple[Fraction, Fracti
     ends = np.flatnonzero(tree.player == TERMINAL)
     is_unmoved = (first.sequence_of_node[ends] == 0) & (second.sequence_of_node[ends] == 0)
     unmoved_ends = np.flatnonzero(is_unmoved)  # numbers of ends
-    if not tree.is_rounded and len(unmoved_ends) <= MOST_EXACT:
+    if not tree.is_rounded and len(unmoved_ends) <= most_exact(tree):
         total = paid_in(tree, unmoved_ends)
         return total, total
     chance = reach(tree, np.ones((tree.num_rows, tree.num_actions)), 0)

@@ -72,8 +72,10 @@ def tree_strategy(tree: Rows, given: Any, name: str = "strategy") -> Strategy:
 
 def require_named(given: str | os.PathLike[str]) -> None:
     """Refuse a text that names no strategy and no file; no game is needed."""
+    if given == "uniform":  # whatever files there are
+        return
     path = _file_of(Path(given))
-    if given != "uniform" and not os.path.exists(path):  # noqa: PTH110 - never raises
+    if not os.path.exists(path):  # noqa: PTH110 - never raises
         raise HogeqError(f"strategy: got {shown(str(path))}; allowed: {ALLOWED_FORMS}")
 
 
@@ -306,8 +308,7 @@ def _node_values(tree: FlatTree, policy: Floats, player: int) -> Floats:
     The tree has payoffs to player 0 as differences from ``shift + centre``, where the shift is half
     of the sum of both players' payoffs.
     """
-    # (N,), probability of the step to each node.
-    step = tree.by_incoming_move(policy, tree.chance_probabilities, 1.0)
+    step = tree.probabilities(policy)  # (N,)
     sign = 1.0 if player == 0 else -1.0
     values = np.zeros(tree.num_nodes)
     values[tree.player == TERMINAL] = sign * (tree.terminal_payoffs + tree.centre) + tree.shift

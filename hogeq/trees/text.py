@@ -46,7 +46,7 @@ NODE_BYTES: Final = 50  # of a node, while paths are sorted
 SHOWN_BYTES: Final = 1000  # bytes of a line that a message shows
 BLOCK_SIZE: Final = 2**14  # bytes of the file that are read at once
 BLOCKS_CACHED: Final = 256  # blocks that a cache holds: a walk returns to all depths
-LINE_PART: Final = 2**20  # bytes of a line that are read at once
+LINE_PART: Final = 2**20  # bytes of a line that are read at first
 LONGEST_LINE: Final = 2**28  # bytes of a line that is not an information set
 CHANGED: Final = "was changed while it was read"
 BOM: Final = b"\xef\xbb\xbf"  # before UTF-8
@@ -201,9 +201,12 @@ class _Text:
 
     # --- paths ------------------------------------------------------------------------------------
 
-    def _next(self, begin: int) -> tuple[bytes, bool]:
-        """Read on to the end of a line, or a part of it; tell whether the line ends there."""
-        line = self.file.readline(min(LINE_PART, self.size - begin))
+    def _next(self, begin: int, size: int) -> tuple[bytes, bool]:
+        """Read on to the end of a line, or a part of it; tell whether the line ends there.
+
+        `size` is the most bytes of a part.
+        """
+        line = self.file.readline(min(size, self.size - begin))
         if not line:
             raise OSError(errno.EBUSY, CHANGED)
         return line, line[-1:] == b"\n" or begin + len(line) == self.size
@@ -216,13 +219,14 @@ class _Text:
         `hashes` and `places`. Returns the place of the next line. Raises `HogeqError` for any other
         line.
         """
-        line, is_whole = self._next(begin)
+        line, is_whole = self._next(begin, LINE_PART)
         if b"\r" in line.rstrip():
             allowed = "LF or CR LF at the end of a line"
             raise HogeqError(f"{self.where}: {self._line(begin)}: got CR alone; allowed: {allowed}")
         start = _START.match(line)
         while not (is_whole or (start and start["infoset"])) and len(line) < LONGEST_LINE:
-            next_part, is_whole = self._next(begin + len(line))
+            # Parts double, since each time the line is copied and searched anew.
+            next_part, is_whole = self._next(begin + len(line), len(line))
             line += next_part
             start = _START.match(line)
         if start and start["infoset"]:
@@ -270,7 +274,7 @@ class _Text:
                 raise HogeqError(
                     f"{self.where}: {self._line(begin - len(cut_path))}: has a path too long"
                 )
-            line, is_whole = self._next(begin)
+            line, is_whole = self._next(begin, LINE_PART)
             line = cut_path + line
             begin -= len(cut_path)
 

@@ -22,10 +22,10 @@ from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.short_fractions import short_fraction
 from hogeq.trees import flat
 from hogeq.trees.exact_numbers import (
-    MOST_EXACT,
     ExactReach,
     chance_of,
     missed,
+    most_exact,
     mover_of,
     paid_by,
     paid_in,
@@ -105,7 +105,7 @@ def enclosed(tree: FlatTree, first: Strategy, second: Strategy, tolerance: float
 
     1. Compute the term of every terminal node, probability times payoff, and bound its error.
     2. Sum in float64 as many terms of small errors as `tolerance` allows.
-    3. Compute the others, `MOST_EXACT` at most, in fractions.
+    3. Compute the others, as many as `most_exact` allows, in fractions.
 
     A term's error has three parts. Its relative error is that of a product of probabilities, with
     roundings for each move (and `misses` where a row does not sum to 1), for the components of the
@@ -134,7 +134,7 @@ def enclosed(tree: FlatTree, first: Strategy, second: Strategy, tolerance: float
     # Sum of the errors from each term, in this order, to the last.
     errors_from = np.append(SAFE * np.cumsum(errors[order][::-1])[::-1], 0.0)
     num_exact = int((errors_from > tolerance).sum())
-    num_exact = 0 if tree.is_rounded else min(num_exact, MOST_EXACT)
+    num_exact = 0 if tree.is_rounded else min(num_exact, most_exact(tree))
     middle = Fraction(tree.shift + tree.centre) + Fraction(float(terms[order[num_exact:]].sum()))
     middle += paid_in(tree, order[:num_exact], first, second)
     radius = Fraction(float(errors_from[num_exact]))
@@ -162,7 +162,7 @@ def gains_between(
     roundings += 2 * tree.num_actions + 2 * flat.OTHER_ROUNDINGS
     off = 4.0 * unit * roundings  # two policies, each by its reach and its values
     found: dict[int, tuple[float, float]] = {}
-    plays, plays_left = _PlaysThroughRows(tree), MOST_EXACT
+    plays, plays_left = _PlaysThroughRows(tree), most_exact(tree)
     chance = chance_of(tree)
     own = [ExactReach(tree, seat, first.policy) for seat in (0, 1)]  # in either seat
     others = [[mover_of(tree, 1 - seat, rival) for rival in rivals] for seat in (0, 1)]

@@ -59,8 +59,8 @@ class Plays(NamedTuple):
             before = np.maximum(tree.parent[at], 0).astype(np.int64)
             own = np.flatnonzero((at > 0) & (tree.mover[at] == form.player))
             if len(own):
-                num_cells = tree.num_rows * tree.num_actions
-                step = tree.incoming_move[at[own]] + num_cells * later_moves[own]
+                num_actions = len(tree.action_numbers)  # of all rows
+                step = tree.incoming_move[at[own]] + num_actions * later_moves[own]
                 distinct, inverse = np.unique(step, return_inverse=True)
                 codes = [numbers.setdefault(code, len(numbers) + 1) for code in distinct.tolist()]
                 later_moves[own] = np.array(codes, np.int64)[inverse]

@@ -19,6 +19,7 @@ from hogeq.search.results import Budget
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Mixture
 from hogeq.support.aliases import Floats
+from hogeq.support.deadline import Deadline
 from tests.search.games import TINY
 from tests.slow import mostly_slow
 from tests.twin import Play, every_matrix_wins
@@ -167,3 +168,21 @@ def test_a_match_is_won_by_the_rule_of_the_ranking() -> None:
     assert [won for _, _, won in answer.rows("abc")] == ["", "beaten", "", "1 of 3 beaten"]
     ranked = rank([[0.5, by_rounding], [1.0 - by_rounding, 0.5]])
     assert [standing.wins for standing in ranked] == [0, 0]
+
+
+def test_a_first_step_is_not_begun_without_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes at least as long as the win rates before it."""
+    game = compile_game(rules_from(GOAL_4))
+    rivals = field.Field(game, [always_roll(game.rules, 1)])
+    now = [0.0]
+    rates_of = rivals.rates_of
+
+    def slow(policy: Any) -> Floats:
+        now[0] += 2.0
+        return rates_of(policy)
+
+    monkeypatch.setattr(rivals, "rates_of", slow)
+    for seconds, begins in ((3.0, False), (5.0, True)):
+        matrix = np.zeros((4, 4), np.int8)
+        deadline = Deadline(seconds, lambda: now[0])
+        assert bool([*field.ascend(rivals, matrix, field.mean_wins, deadline=deadline)]) is begins

@@ -257,7 +257,7 @@ def test_names_are_told_apart(tmp_path: Path) -> None:
     assert tree.names == ["go (1)", "go (2)", "(3)", "go (1) (4)", "\\x1b[31m"]
     words = [tree.history(node)[-1].action for node in range(1, 6)]
     assert words == ["(1)", "a (2)", "a (3)", "(1) (4)", "\\x1b\\u202e"]
-    assert len(set(tree.action_numbers[0])) == 5
+    assert len(set(tree.actions_of([0]).tolist())) == 5
     assert len(tree.history(tree.num_nodes - 1)) == 5
 
 

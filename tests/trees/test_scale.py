@@ -176,7 +176,7 @@ def test_rows_that_nearly_sum_to_1_are_scaled(sign: float) -> None:
     for number in range(300):
         root = Choice(0, number, (root, 0.0))
     tree = tree_of(root)
-    game, rows = hogeq.Game(tree), np.zeros(tree.action_numbers.shape)
+    game, rows = hogeq.Game(tree), np.zeros(tree.shape)
     rows[:, 0] = 1.0 + sign * 9e-10
     assert game.value(rows, "uniform").mean == pytest.approx(0.5, abs=1e-12)
     assert game.attack(rows).value == pytest.approx(0.0, abs=1e-12)

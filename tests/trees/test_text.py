@@ -151,6 +151,23 @@ def test_blocks_of_any_size_hold_the_same_game(
         assert found.digest() == expected.digest()
 
 
+def test_a_line_without_end_is_read_in_parts_that_double(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line so far is searched with each part: parts of one size took a minute to refuse."""
+    sizes: list[int] = []
+    read_part = text_format._Text._next
+
+    def count(text: Any, begin: int, size: int) -> tuple[bytes, bool]:
+        sizes.append(size)
+        return read_part(text, begin, size)
+
+    monkeypatch.setattr(text_format._Text, "_next", count)
+    monkeypatch.setattr(text_format, "LINE_PART", 16)
+    Path("problem.txt").write_bytes(b"node " + bytes(100_000))
+    with pytest.raises(ValueError, match="no node /"):
+        text_format.from_text("problem.txt")
+    assert sizes == [16 << max(number - 1, 0) for number in range(14)]
+
+
 @pytest.mark.parametrize("when", ["paths", "nodes", "end"])
 @pytest.mark.parametrize("change", ["cut", "emptied", "longer", "touched"])
 def test_a_text_that_changes_while_it_is_read_is_refused_in_a_line(

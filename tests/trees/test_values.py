@@ -4,6 +4,7 @@ import pickle
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from hogeq.search.results import Units
 from hogeq.search.values import Value
 from hogeq.strategies.strategy import Mixture, Strategy
 from hogeq.support.deadline import Deadline
-from hogeq.trees import exact_numbers, flat, full_information, values
+from hogeq.trees import exact_numbers, flat, full_information
 from hogeq.trees.absent_results import gaps_of
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.gambit import from_efg
@@ -116,7 +117,7 @@ def test_a_mixture_of_large_payoffs_is_worth_its_mean(games: int) -> None:
 def test_where_fractions_are_too_many_both_ends_hold(
     most: int, games: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(values, "MOST_EXACT", most)
+    monkeypatch.setattr(exact_numbers, "MOST_EXACT", most)
     draw, apart = np.random.default_rng(most), 0
     for _ in range(games):
         root = cancelling(draw, 600)
@@ -133,7 +134,7 @@ def test_payoffs_of_usual_games_hold_without_a_fraction(
     many: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However they are added up."""
-    monkeypatch.setattr(values, "MOST_EXACT", 0)
+    monkeypatch.setattr(exact_numbers, "MOST_EXACT", 0)
     monkeypatch.setattr(flat, "MANY", many)
     draw = np.random.default_rng(3)
     for _ in range(100):
@@ -142,6 +143,32 @@ def test_payoffs_of_usual_games_hold_without_a_fraction(
         first, second = worth(root, (one[0], two[1])), -worth(root, (two[0], one[1]))
         found = value(tree, policy_of(tree, one), policy_of(tree, two))
         assert_true(tree, found, ((first + second) / 2, first, second), is_one=True)
+
+
+def test_long_chains_of_chance_have_few_digits(tmp_path: Path) -> None:
+    """Fractions of a play have digits for each of its moves, whose sums cost their square."""
+    odds = range(10**7 + 1, 10**7 + 8_000, 2)  # 4,000 denominators, which share little
+    steps = [
+        f'c "" {odd} "" {{ "stop" 1/{odd} "go" {odd - 1}/{odd} }} 0\n'
+        f't "" {odd} "" {{ {odd % 5}, -{odd % 5} }}'
+        for odd in odds
+    ]
+    last = 'p "" 1 1 "" { "l" "r" } 0\nt "" 2 "" { 6, -6 }\nt "" 3 "" { 8, -8 }'
+    text = "\n".join(['EFG 2 R "" { "A" "B" }', *steps, last])
+    (tmp_path / "chain.efg").write_text(text, "utf-8")
+    tree = from_efg(tmp_path / "chain.efg")
+    goes_on, stopped = 1.0, 0.0
+    for odd in odds:
+        stopped += goes_on * (odd % 5) / odd
+        goes_on *= 1 - 1 / odd
+    uniform = tree_strategy(tree, "uniform")
+    begun = process_time()
+    found = value(tree, uniform, uniform)
+    solved = hogeq.Game(tree).equilibrium(seconds=1)
+    assert process_time() - begun < 8.0  # 20 s with digits for all of them
+    assert found.first == pytest.approx(stopped + 7 * goes_on, abs=1e-10)
+    assert solved.is_proved
+    assert solved.lower == pytest.approx(stopped + 8 * goes_on, abs=1e-8)
 
 
 LOTTERY = """EFG 2 R "lottery" {{ "A" "B" }}

@@ -128,6 +128,15 @@ def test_refusals(words: tuple[str, ...], reason: str, folder: Path) -> None:
     assert reason in refused(*words)
 
 
+def test_folders_that_hold_no_run_hide_no_names(folder: Path) -> None:
+    for name in ("kuhn_poker", "3K4", "uniform"):
+        (folder / name).mkdir()
+    assert ask("attack", "uniform", "--game", "kuhn_poker")["attack"] == pytest.approx(11 / 24)
+    assert ok("audit", "--game", "3K4", "--teams", "01/2").startswith("3K4, teams 01/2: 617 nodes")
+    (folder / "other").mkdir()
+    assert "game: got 'other'; allowed: " in refused("audit", "--game", "other")
+
+
 def test_a_policy_of_another_game_is_refused(tmp_path: Path) -> None:
     path = str(tmp_path / "policy.npz")
     for shape, says in (((3, 2), "has shape (3, 2); allowed: (186, 6)"), ((186, 6), "set 0")):
