@@ -33,6 +33,7 @@ from hogeq.solvers import SOLVERS
 from hogeq.support.messages import at_least, at_most
 from hogeq.support.parameters import meanings
 from tests.defaults import PAGE
+from tests.processes import python
 from tests.slow import mostly_slow
 
 PUBLIC: list[str] = vars(hogeq)["__all__"]  # made from the stub
@@ -85,10 +86,7 @@ LONG_MODULES = {
         if "```pycon" in page.read_text("utf-8")
     ],
 )
-def test_examples_in_the_documents_are_as_shown(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_examples_in_the_documents_are_as_shown(name: str, in_folder: Path) -> None:
     runner, report = doctest.DocTestRunner(optionflags=FLAGS), list[str]()
     names: dict[str, object] = {}
     for line, block in blocks(name, "pycon"):
@@ -100,10 +98,7 @@ def test_examples_in_the_documents_are_as_shown(
 
 
 @pytest.mark.slow
-def test_the_ten_line_script_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_ten_line_script_runs(in_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (_, script), (_, shorter) = blocks("tutorial.md", "python")
     assert len([line for line in script.splitlines() if line.strip()]) == 10
     names: dict[str, object] = {}
@@ -112,30 +107,22 @@ def test_the_ten_line_script_runs(
     assert by_steps.startswith("Interval(lower=0.00")
     exec(compile(shorter, "tutorial.md", "exec"), names)  # noqa: S102 - our own
     assert capsys.readouterr().out.startswith(by_steps.strip())
-    assert (tmp_path / "matrix.png").read_bytes().startswith(b"\x89PNG")
+    assert (in_folder / "matrix.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_six_lines_of_the_readme_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    in_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     script = README.read_text("utf-8").split("```python\n", 1)[1].split("```", 1)[0]
     exec(compile(script, "README.md", "exec"), {})  # noqa: S102 - our own
     assert capsys.readouterr().out.startswith("WinRate(win_rate=0.721")
-    assert (tmp_path / "table.csv").exists()
+    assert (in_folder / "table.csv").exists()
 
 
 def outside(folder: Path, *command: str, status: int = 0) -> str:
     """Run a command in a folder that holds nothing of the project; give what it prints."""
     paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = subprocess.run(  # noqa: S603 - our own
-        [sys.executable, *command],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = python(*command, cwd=folder, env={"PYTHONPATH": paths}, timeout=None)
     assert done.returncode == status, done.stderr
     return done.stderr if status else done.stdout
 

@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 
 from hogeq.analysis import field
-from hogeq.analysis.field import (
-    Objective,
-    Score,
-    answer_field,
-)
+from hogeq.analysis.field import Objective, Score, answer_field
 from hogeq.analysis.tournament import rank
 from hogeq.baselines.simple import always_roll, bacon
 from hogeq.evaluation.values import win_rate

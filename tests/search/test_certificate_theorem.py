@@ -17,15 +17,8 @@ import pytest
 
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
-from hogeq.search.certificate import (
-    certify,
-    check_certificate,
-    hog_problems,
-)
-from hogeq.search.certificate_files import (
-    MOST_COVER,
-    Certificate,
-)
+from hogeq.search.certificate import certify, check_certificate, hog_problems
+from hogeq.search.certificate_files import MOST_COVER, Certificate
 from hogeq.search.lifted_bound import LiftedBound, Revision, Step
 from hogeq.strategies.conversion import strategy_of
 from hogeq.strategies.strategy import Mixture, Strategy

@@ -25,6 +25,7 @@ from hogeq.trees.integer_program import by_program
 from hogeq.trees.responses import enclosed_response
 from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import sequence_form
+from tests.slow import fast_and_slow
 from tests.trees.games_in_fractions import Node, dominated, drawn, infosets, laid_out, pure, worth
 
 Games = Callable[[np.random.Generator], Node]
@@ -103,15 +104,9 @@ def check_many(seeds: range, games: Games) -> list[float]:
     return [float(one) for one in np.mean(found, axis=0)]
 
 
-def test_what_one_payoff_dominates_is_proved_to_the_digits_that_are_written() -> None:
-    responses, values = check_many(range(60), dominated)
-    assert responses > 0.9
-    assert values > 0.6
-
-
-@pytest.mark.slow
-def test_a_thousand_games_that_one_payoff_dominates() -> None:
-    responses, values = check_many(range(1000, 2200), dominated)
+@pytest.mark.parametrize("seeds", fast_and_slow([range(60)], [range(1000, 2200)]))
+def test_what_one_payoff_dominates_is_proved_to_the_digits_that_are_written(seeds: range) -> None:
+    responses, values = check_many(seeds, dominated)
     assert responses > 0.9
     assert values > 0.6
 

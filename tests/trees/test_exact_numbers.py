@@ -17,8 +17,9 @@ from hogeq.trees import columns
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.positions import of_rules
 from hogeq.trees.responses import enclosed_response
-from hogeq.trees.rules import GameRules, from_rules
+from hogeq.trees.rules import from_rules
 from hogeq.trees.saved import load_tree_file, save_tree
+from tests.own_rules import Choice
 
 
 @pytest.mark.parametrize(
@@ -89,28 +90,6 @@ def test_nothing_is_proved_of_other_numbers_than_those_of_the_file(
         response = enclosed_response(one, one.uniform(), 5.0)
         best = Fraction(response.seats[0]), Fraction(response.seat_bounds[0])  # type: ignore[index]
         assert best[0] <= value <= best[1]
-
-
-class Choice(GameRules):
-    """Player 0 chooses between two ends."""
-
-    def __init__(self, players: int, *ends: Sequence[Any]) -> None:
-        self.players, self.ends = players, ends
-
-    def initial(self) -> int:
-        return 0
-
-    def to_move(self, state: int) -> int:
-        return hogeq.END if state else 0
-
-    def actions(self, state: int) -> list[int]:
-        return [state + 1, state + 2]
-
-    def next(self, state: int, action: int) -> int:
-        return state + action
-
-    def payoffs(self, state: int) -> Sequence[Any]:
-        return self.ends[state - 1]
 
 
 @pytest.mark.parametrize(

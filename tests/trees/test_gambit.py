@@ -210,14 +210,11 @@ def test_the_command_says_sizes_before_it_writes(tmp_path: Path) -> None:
         (("--goal", "4", "--out", "nowhere/hog.efg"), "there is no folder"),
     ],
 )
-def test_the_command_refuses(
-    arguments: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_command_refuses(arguments: tuple[str, ...], message: str, in_folder: Path) -> None:
     found = export("--rules", "su20", *arguments)
     assert found.exit_code == 2
     assert found.stdout == ""
     (line,) = found.stderr.splitlines()
     assert line.startswith("hogeq: ")
     assert re.search(message, line)
-    assert not any(tmp_path.iterdir())
+    assert not any(in_folder.iterdir())

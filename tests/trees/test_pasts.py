@@ -1,5 +1,7 @@
 """The graph of a player's own pasts, against perfect recall in fractions."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from hogeq.trees import pasts
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.responses import enclosed_response
 from hogeq.trees.strategies import tree_strategy
+from tests.own_rules import Pennies
 from tests.trees.test_random_trees import drawn
 
 
@@ -57,27 +60,11 @@ def test_pasts_of_kuhn_poker_are_its_rows_and_their_chances() -> None:
 
 
 def test_a_player_without_decisions_has_nature_alone() -> None:
-    class Coin(hogeq.GameRules):
-        def initial(self) -> str:
-            return ""
+    class Coin(Pennies):
+        movers = (hogeq.CHANCE, 0)
 
-        def to_move(self, state: str) -> int:
-            return hogeq.END if len(state) == 2 else len(state) - 1 if state else hogeq.CHANCE
-
-        def chances(self, state: str) -> list[tuple[str, float]]:  # noqa: ARG002
+        def chances(self, state: Any) -> list[tuple[str, float]]:  # noqa: ARG002 - there is one
             return [("h", 0.25), ("t", 0.75)]
-
-        def actions(self, state: str) -> list[str]:  # noqa: ARG002
-            return ["h", "t"]
-
-        def next(self, state: str, action: str) -> str:
-            return state + action
-
-        def knows(self, state: str, player: int) -> str:  # noqa: ARG002
-            return ""
-
-        def payoffs(self, state: str) -> tuple[int, int]:
-            return (1, -1) if state[0] == state[1] else (-1, 1)
 
     tree = hogeq.Game(Coin()).tree
     first, second = pasts.problems(tree, tree_strategy(tree, "uniform"))

@@ -39,6 +39,7 @@ from hogeq.trees.maxmin import Maxmin
 from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import SequenceForm, sequence_form
 from hogeq.trees.strategies import tree_strategy
+from tests.own_rules import Moves, States
 from tests.slow import mostly_slow
 from tests.trees.test_inflation import payoffs_against
 
@@ -83,28 +84,15 @@ class Partners(hogeq.GameRules):
         return (float(level if level <= made else -level),)
 
 
-class Driver(hogeq.GameRules):
+class Driver(States):
     """Piccione and Rubinstein's driver: exits look alike, the second is home."""
 
     players = 1
+    known = "an exit"
 
-    def initial(self) -> int:
-        return 0
-
-    def to_move(self, state: int) -> int:
-        return 0 if state in {0, 1} else hogeq.END
-
-    def actions(self, state: int) -> list[str]:  # noqa: ARG002
-        return ["go on", "exit"]
-
-    def next(self, state: int, action: str) -> int:
-        return state + 1 if action == "go on" else state + 10
-
-    def knows(self, state: int, player: int) -> str:  # noqa: ARG002
-        return "an exit"
-
-    def payoffs(self, state: int) -> tuple[float]:
-        return (float({10: 0, 11: 4, 2: 1}[state]),)
+    def __init__(self) -> None:
+        exits = {0: (0, {"go on": 1, "exit": 10}), 1: (0, {"go on": 2, "exit": 11})}
+        super().__init__(exits, {10: [0.0], 11: [4.0], 2: [1.0]})
 
 
 def ticking(looks: float) -> Deadline:
@@ -395,25 +383,18 @@ def test_gaps_of_rows_that_are_not_looked_at_are_those_of_all_rows() -> None:
         assert gaps.edt[0] <= gaps.edt[1] <= gaps.ex_ante[1] + 1e-12
 
 
-class Wide(hogeq.GameRules):
+class Wide(Moves):
     """One player has an information set of many actions, the other as many sets of two."""
+
+    knows = hogeq.GameRules.knows
 
     def __init__(self, actions: int) -> None:
         self.many = actions
 
-    def initial(self) -> tuple[int, ...]:
-        return ()
-
-    def to_move(self, state: tuple[int, ...]) -> int:
-        return (0, 1, hogeq.END)[len(state)]
-
-    def actions(self, state: tuple[int, ...]) -> range:
+    def actions(self, state: Any) -> range:
         return range(2 if state else self.many)
 
-    def next(self, state: tuple[int, ...], action: int) -> tuple[int, ...]:
-        return (*state, action)
-
-    def payoffs(self, state: tuple[int, ...]) -> tuple[float, float]:
+    def payoffs(self, state: Any) -> tuple[float, float]:
         paid = (7919 * state[0] + 104729 * state[1]) % 1000 / 1000
         return paid, -paid
 

@@ -13,6 +13,7 @@ import hogeq
 from hogeq.trees import building
 from hogeq.trees import text as text_format
 from hogeq.trees.rules import from_rules
+from tests.refusals import refuses
 from tests.trees.absent_games import DRIVER, drawn, game, tree_of
 
 pytestmark = pytest.mark.usefixtures("in_folder")
@@ -76,9 +77,7 @@ SET = "infoset here nodes /\n"
     ],
 )
 def test_other_texts_are_refused_in_a_line(text: str, reason: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(reason)) as refused:
-        game(text)
-    assert "\n" not in str(refused.value)
+    refuses(lambda: game(text), re.escape(reason))
 
 
 def test_texts_of_any_kind_of_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,11 +90,9 @@ def test_texts_of_any_kind_of_line(monkeypatch: pytest.MonkeyPatch) -> None:
         assert tree.num_nodes == 3
         assert tree.names == ["h\u00e9re"]
     Path("problem.txt").write_bytes((ROOT + SET + ENDS).encode() + b"\xff")
-    with pytest.raises(ValueError, match=r"line 5: got '.ufffd'; allowed: node PATH player"):
-        hogeq.Game("problem.txt")
+    refuses(lambda: hogeq.Game("problem.txt"), r"line 5: got '.ufffd'; allowed: node PATH player")
     Path("problem.txt").write_bytes((SET + ENDS).encode() + b"node / player 1 actions a \xff")
-    with pytest.raises(ValueError, match=r"line 4: is not UTF-8 text; allowed: UTF-8$"):
-        hogeq.Game("problem.txt")
+    refuses(lambda: hogeq.Game("problem.txt"), r"line 4: is not UTF-8 text; allowed: UTF-8$")
 
 
 @pytest.mark.parametrize("number", [0, 7])
@@ -208,5 +205,4 @@ def test_weights_of_chance_are_scaled_and_three_players_need_teams() -> None:
     weighed = tree_of("node / chance actions a=1 b=3\n" + ENDS.replace("P1", "C"))
     assert weighed.chance_probabilities == pytest.approx([1 / 4, 3 / 4])
     three = ENDS.replace("=0", "=0 2=0 3=0").replace("=1", "=1 2=0 3=-1")
-    with pytest.raises(ValueError, match="has 3 players; allowed: 1 or 2, or two teams"):
-        game(ROOT + three + SET)
+    refuses(lambda: game(ROOT + three + SET), "has 3 players; allowed: 1 or 2, or two teams")

@@ -1,8 +1,6 @@
 """Files in Gambit's extensive form: each is the game that it says."""
 
 import itertools
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from fractions import Fraction
@@ -13,7 +11,6 @@ import pyspiel
 import pytest
 from open_spiel.python.algorithms.expected_game_score import policy_value
 from open_spiel.python.policy import TabularPolicy
-from scipy.optimize import linprog
 
 import hogeq
 from hogeq.rules import rules_from
@@ -26,7 +23,9 @@ from hogeq.trees.gambit import from_efg
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.rules import from_rules
 from hogeq.trees.tree import HogRules, flat_efg, hog_efg
+from tests.processes import printed
 from tests.slow import fast_and_slow, mostly_slow
+from tests.trees import random_games
 from tests.trees.efg_files import Maker, Place, Strategy
 from tests.trees.efg_texts import GOOD, HEAD, read, worth, written
 
@@ -63,6 +62,13 @@ def test_random_games_are_worth_what_plain_sums_say(seed: int, tmp_path: Path) -
             )
 
 
+Pure = dict[tuple[int, int], int]
+
+
+def one_hot(place: int, many: int) -> list[Fraction]:
+    return [Fraction(at == place) for at in range(many)]
+
+
 def matrix_value(game: Place, sets: dict[tuple[int, int], int]) -> float:
     """Value of the game between all pure strategies, by a linear program."""
     pure = []
@@ -70,33 +76,12 @@ def matrix_value(game: Place, sets: dict[tuple[int, int], int]) -> float:
         keys = sorted(key for key in sets if key[0] == player)
         choices = itertools.product(*(range(sets[key]) for key in keys))
         pure.append([dict(zip(keys, one, strict=True)) for one in choices])
-    table = np.array(
-        [
-            [
-                float(
-                    game.value(
-                        {
-                            key: [Fraction(at == place) for at in range(sets[key])]
-                            for key, place in {**first, **second}.items()
-                        }
-                    )
-                )
-                for second in pure[1]
-            ]
-            for first in pure[0]
-        ]
-    )
-    many, columns = table.shape
-    answer = linprog(
-        np.append(np.zeros(many), -1.0),
-        A_ub=np.hstack([-table.T, np.ones((columns, 1))]),
-        b_ub=np.zeros(columns),
-        A_eq=np.append(np.ones(many), 0.0)[None],
-        b_eq=[1.0],
-        bounds=[(0, None)] * many + [(None, None)],
-    )
-    assert answer.status == 0
-    return float(-answer.fun)
+
+    def paid(first: Pure, second: Pure) -> float:
+        chosen = {**first, **second}.items()
+        return float(game.value({key: one_hot(place, sets[key]) for key, place in chosen}))
+
+    return random_games.value(np.array([[paid(one, two) for two in pure[1]] for one in pure[0]]))
 
 
 @pytest.mark.parametrize("games", fast_and_slow([60], [200]))
@@ -409,10 +394,7 @@ def test_openspiel_need_not_be_installed(tmp_path: Path) -> None:
         "import sys; sys.modules['pyspiel'] = None; import hogeq;"
         "print(hogeq.Game('game.efg', forget='order').attack('uniform').value)"
     )
-    done = subprocess.run(  # noqa: S603 - ourselves
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    assert float(done.stdout) == pytest.approx(0.25)
+    assert float(printed("-c", code, cwd=tmp_path)) == pytest.approx(0.25)
     for name in ("efg_game(filename=game.efg)", "misere(game=efg_game(filename=game.efg))"):
         with pytest.raises(ValueError, match=r"allowed: the name of the file, FILE\.efg"):
             from_openspiel(name)

@@ -156,7 +156,7 @@ def test_the_attack_finds_what_the_exact_response_wins() -> None:
 
 def test_a_player_who_can_meet_a_row_twice_is_refused(tmp_path: Any) -> None:
     from hogeq.trees.gambit import from_efg
-    from tests.trees.test_flat_trees import DRIVER
+    from tests.trees.test_flat import DRIVER
 
     path = tmp_path / "driver.efg"
     path.write_text(DRIVER)

@@ -11,7 +11,7 @@ import hogeq
 from tests.cli.calls import ask, ok, refused
 from tests.trees.own_hog import OwnHog
 from tests.trees.test_example_games import example
-from tests.trees.test_flat_trees import DRIVER
+from tests.trees.test_flat import DRIVER
 
 GAME = ("--game", "liars_dice_ir(dice_sides=3)")
 LEARNT = "game: kuhn_poker, solver: {name: double_oracle, iterations: 20}, measure: {every: 20}"
@@ -337,10 +337,7 @@ def test_an_exported_game_is_the_same_game(forget: tuple[str, ...], folder: Path
 
 
 @pytest.mark.parametrize(("unit", "written"), [("1e-12", "5.000000000e-13"), ("1", "0.500000000")])
-def test_payoffs_are_written_as_their_size_asks(
-    unit: str, written: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_payoffs_are_written_as_their_size_asks(unit: str, written: str, in_folder: Path) -> None:
     ends = f't "" 1 "" {{ {unit}, -{unit} }}\nt "" 2 "" {{ -{unit}, {unit} }}\n'
     start = 'EFG 2 R "g" { "1" "2" }\np "" 1 1 "" { "a" "b" } 0\n'
     Path("game.efg").write_text(start + ends)

@@ -19,6 +19,8 @@ from hogeq.trees.flat import FlatTree, payoff
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.rules import GameRules, from_rules, named_rules
 from hogeq.trees.tree import flat_efg
+from tests.own_rules import Choice
+from tests.refusals import refuses
 
 KUHN = Path(__file__).parents[2] / "examples" / "own_game.py"
 
@@ -77,30 +79,10 @@ def test_kuhn_poker_is_that_of_openspiel_node_by_node() -> None:
     assert by_columns(ours, 10.0).lower == pytest.approx(-1 / 18)  # Kuhn 1950
 
 
-class Zeros(GameRules):
-    """Choose one of two payoffs of 0, with a sign or without."""
-
-    players = 1
-
-    def initial(self) -> int:
-        return 0
-
-    def to_move(self, state: int) -> int:
-        return 0 if state == 0 else hogeq.END
-
-    def actions(self, state: int) -> Any:
-        return (1, 2) if state == 0 else ()
-
-    def next(self, state: int, action: Any) -> int:  # noqa: ARG002 - it is the state
-        return int(action)
-
-    def payoffs(self, state: int) -> Any:
-        return [0.0 if state == 1 else -0.0]
-
-
 def test_a_zero_keeps_its_sign() -> None:
     """The digest has it, and one of an earlier version must not change."""
-    assert np.signbit(from_rules(Zeros()).terminal_payoffs).tolist() == [False, True]
+    zeros = from_rules(Choice(1, [0.0], [-0.0]))
+    assert np.signbit(zeros.terminal_payoffs).tolist() == [False, True]
 
 
 def test_games_that_differ_have_other_digests() -> None:
@@ -123,11 +105,8 @@ def broken() -> None:
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
-        (
-            ("initial", "", broken),
-            "Coins: at the start: KeyError: 'coin' (test_own_games.py, line ",
-        ),
-        (("to_move", "x", broken), "Coins: after chance: x: KeyError: 'coin' (test_own_games.py, "),
+        (("initial", "", broken), "Coins: at the start: KeyError: 'coin' (test_rules.py, line "),
+        (("to_move", "x", broken), "Coins: after chance: x: KeyError: 'coin' (test_rules.py, "),
         (("to_move", "x", 2), "after chance: x: to_move: got 2; allowed: a player from 0 to 1, h"),
         (("to_move", "x", "A"), "after chance: x: to_move: got 'A'; allowed: a player from 0 to 1"),
         (("actions", "xh", [["h"], "t"]), "player 0: h: actions: got (['h'], 't'); allowed: what"),
@@ -220,22 +199,18 @@ def test_a_game_that_does_not_end_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     rules = Endless()
     with monkeypatch.context() as patch:
         patch.setattr(building, "MOST_NODES", 1000)
-        with pytest.raises(ValueError, match=r"Endless: has more than 1,000 nodes$"):
-            from_rules(rules)
+        refuses(lambda: from_rules(rules), r"Endless: has more than 1,000 nodes$")
     monkeypatch.setattr(building, "memory", lambda: 10**4)
-    with pytest.raises(ValueError, match=r"more memory than the 0\.0 GiB of this machine$"):
-        from_rules(rules)
+    refuses(lambda: from_rules(rules), r"more memory than the 0\.0 GiB of this machine$")
     monkeypatch.setattr(building, "memory", lambda: 10**12)
     rules.moves = ("h",)
-    with pytest.raises(ValueError, match=r"Endless: has plays of more than 100,000 moves$"):
-        from_rules(rules)
+    refuses(lambda: from_rules(rules), r"Endless: has plays of more than 100,000 moves$")
 
 
 def test_more_players_than_two_are_refused() -> None:
     rules = Coins()
     rules.players = 3
-    with pytest.raises(ValueError, match=r"^Coins: has 3 players; allowed: 1 or 2, or two teams$"):
-        from_rules(rules)
+    refuses(lambda: from_rules(rules), r"^Coins: has 3 players; allowed: 1 or 2, or two teams$")
 
 
 def test_players_forget_in_games_of_their_own() -> None:

@@ -65,10 +65,7 @@ def test_a_dag_that_is_too_large_leaves_the_sequence_form_as_it_was() -> None:
     assert whole_dag(form) is not None
 
 
-@pytest.mark.parametrize(
-    "first",
-    mostly_slow(range(0, len(FORGETS), 15), 0),
-)
+@pytest.mark.parametrize("first", mostly_slow(range(0, len(FORGETS), 15), 0))
 def test_the_value_is_that_of_the_matrix_of_all_pure_strategies(first: int) -> None:
     for root in FORGETS[first : first + 15]:
         tree, known = tree_of(root), value(payoffs(root))
