@@ -65,6 +65,10 @@ class Leaf(NamedTuple):
     upper: Floats
 
 
+WaitingLeaf = tuple[float, int, int, Leaf]
+"""Negated bound of a leaf, its number, the row to split, and the leaf itself."""
+
+
 class Solved(NamedTuple):
     """A policy, its payoff, and an upper bound on that of every policy, proved by steps."""
 
@@ -277,8 +281,9 @@ class Decision:
         """
         memory_bound, high = self._most_expected(lower, upper)  # (a); payoffs after actions
         low = self._most_expected(lower, upper, -1)[1]
-        least_reach, most_reach = self._reach(lower), self._reach(upper)
-        centre = middles(lower, upper)
+        least_reach = self._reach(lower)
+        most_reach = self._reach(upper)
+        centre = middle_policies(lower, upper)
         # First part of the score: the gain in (a) as the pasts of a row may act differently.
         apart = most_reach[:, 0] * _most_in_boxes(high, lower, upper, self.row_of_past)
         joint = self._sum_over_pasts(most_reach * high)
@@ -286,7 +291,8 @@ class Decision:
         score = np.maximum(self._sum_over_pasts(apart) - together, 0.0)
         # Two distributions differ by numbers of sum 0: what all actions of a past share cancels.
         level = ((high + low) / 2.0 * centre[self.row_of_past]).sum(axis=1, keepdims=True)
-        high, low = high - level, low - level
+        high -= level
+        low -= level
         # Interval of each derivative in the box: a payoff takes the reach that makes it extreme.
         top = self._sum_over_pasts(np.where(high > 0.0, most_reach, least_reach) * high)
         bottom = self._sum_over_pasts(np.where(low > 0.0, least_reach, most_reach) * low)
@@ -294,16 +300,28 @@ class Decision:
         radius = (top - bottom) / 2.0
         # Second part of the score: the uncertainty of the derivatives times the widths of the box.
         score = score + ((upper - lower) * radius).sum(axis=1)
-        # (b): rows that are met again at their centre, and the most that moving them can add.
+        centre_bound = self._bound_from_centre(lower, upper, centre, middle, radius)  # (b)
+        bound = np.minimum(memory_bound, centre_bound)
+        return bound + self._margin(most_reach), score, middle
+
+    def _bound_from_centre(
+        self, lower: Floats, upper: Floats, centre: Floats, middle: Floats, radius: Floats
+    ) -> Floats:
+        """Bound the payoff over boxes, (S,), by that at the centre of rows that are met again.
+
+        To it comes the most that moving these rows from there can add: the derivative by each
+        probability is in `middle` -+ `radius`. All arguments are (R, K, S).
+        """
         again = self.repeatable_rows
-        pinned_lower, pinned_upper = lower.copy(), upper.copy()
-        pinned_lower[again] = pinned_upper[again] = centre[again]
+        pinned_lower = lower.copy()
+        pinned_upper = upper.copy()
+        pinned_lower[again] = centre[again]
+        pinned_upper[again] = centre[again]
         at_centre = self._most_expected(pinned_lower, pinned_upper)[0]
         gain = _most_in_boxes(middle[again], lower, upper, again)
         gain -= (middle * centre)[again].sum(axis=1)
         slack = (np.maximum(upper - centre, centre - lower) * radius)[again].sum(axis=(0, 1))
-        bound = np.minimum(memory_bound, at_centre + gain.sum(axis=0) + slack)
-        return bound + self._margin(most_reach), score, middle
+        return np.asarray(at_centre + gain.sum(axis=0) + slack)
 
     def _margin(self, most_reach: Floats) -> Floats:
         """Bound the rounding errors of the bounds of boxes, (S,), by the largest reach, (J, 1, S).
@@ -344,18 +362,18 @@ class Decision:
         start = self.form.tree.uniform() if start is None else start
         policy = self.search(rows, start, deadline.share(1.0 / 3.0))
         value = self.value(policy)
-        lower, upper = start.copy(), start.copy()
-        lower[rows], upper[rows] = 0.0, self.legal[rows]
-        leaves = [Leaf(0, np.inf, *tightened(lower, upper))]  # new ones, to be bounded together
-        waiting: list[tuple[float, int, int, Leaf]] = []  # negated bound, number, row to split
+        lower = start.copy()
+        upper = start.copy()
+        lower[rows] = 0.0
+        upper[rows] = self.legal[rows]
+        leaves = [Leaf(0, np.inf, *tighten(lower, upper))]  # new ones, to be bounded together
+        waiting: list[WaitingLeaf] = []  # a heap
         steps: list[Step] = []
-        next_number = 1  # of a leaf
         closed_bound = -np.inf  # highest bound of a leaf that is not split
         once = np.setdiff1d(rows, self.repeatable_rows)
         # A row of one past that is met once needs no split: its bounds are exact.
         inexact = np.intersect1d(np.union1d(self.repeatable_rows, self.form.shared_rows), rows)
-        margin = self.largest_margin
-        most_leaves = ENTRIES // (8 * self.policy_entries)  # at a time, and one more
+        least = ENDING_SHARE * PROVED * self.unit + self.largest_margin
         while True:
             lower = np.stack([leaf.lower for leaf in leaves], axis=2)
             upper = np.stack([leaf.upper for leaf in leaves], axis=2)
@@ -367,26 +385,35 @@ class Decision:
                 value = self.value(policy)
             for leaf, own_bound, score in zip(leaves, bounds, scores.T, strict=True):
                 bound = min(own_bound, leaf.bound)
-                is_wide = (leaf.upper - leaf.lower)[inexact].max(axis=1, initial=0.0) > THIN
-                if is_wide.any():
-                    row = int(inexact[np.where(is_wide, score[inexact], -np.inf).argmax()])
-                    heappush(waiting, (-bound, leaf.number, row, leaf))
-                else:
+                row = _row_to_split(leaf, inexact, score)
+                if row is None:
                     closed_bound = max(closed_bound, bound)
-            least = ENDING_SHARE * PROVED * self.unit + margin
+                else:
+                    heappush(waiting, (-bound, leaf.number, row, leaf))
             target = value + 2.0 * least if enough == np.inf else enough + least
             open_bound = -waiting[0][0] if waiting else -np.inf
             is_over = deadline.is_over or len(waiting) * start.size > LEAVES
             if open_bound <= target or value > enough or is_over:
                 return Solved(policy, value, float(max(value, closed_bound, open_bound)), steps)
-            leaves = []
-            while waiting and -waiting[0][0] > target and len(leaves) <= most_leaves:
-                negated_bound, _, row, leaf = heappop(waiting)
-                step, halves = self._split(leaf, row)
-                steps.append(step)
-                for half in halves:
-                    leaves.append(Leaf(next_number, -negated_bound, *half))
-                    next_number += 1
+            leaves = self._split_highest(waiting, target, steps)
+
+    def _split_highest(
+        self, waiting: list[WaitingLeaf], target: float, steps: list[Step]
+    ) -> list[Leaf]:
+        """Split the waiting leaves of the highest bounds above a target; return their halves.
+
+        The splits are appended to `steps`. As many leaves are split as arrays have room for.
+        """
+        most_leaves = ENTRIES // (8 * self.policy_entries)  # at a time, and one more
+        leaves: list[Leaf] = []
+        while waiting and -waiting[0][0] > target and len(leaves) <= most_leaves:
+            negated_bound, _, row, leaf = heappop(waiting)
+            step, (first, second) = self._split(leaf, row)
+            number = 1 + 2 * len(steps)  # the root is leaf 0, and each step makes two leaves
+            steps.append(step)
+            leaves.append(Leaf(number, -negated_bound, *first))
+            leaves.append(Leaf(number + 1, -negated_bound, *second))
+        return leaves
 
     def _split(self, leaf: Leaf, row: int) -> tuple[Step, list[tuple[Floats, Floats]]]:
         """Split a box of policies in one row: return the step, and the ends of both halves.
@@ -400,7 +427,7 @@ class Decision:
             cut = float(upper[row, action] + lower[row, action]) / 2.0
             second_lower, first_upper = lower.copy(), upper.copy()
             second_lower[row, action] = first_upper[row, action] = cut
-            halves = [tightened(lower, first_upper), tightened(second_lower, upper)]
+            halves = [tighten(lower, first_upper), tighten(second_lower, upper)]
             return Step(leaf.number, row, action, cut), halves
         halves = []
         for actions in np.array_split(np.flatnonzero(upper[row] > 0.0), 2):
@@ -446,6 +473,17 @@ class Decision:
         return result
 
 
+def _row_to_split(leaf: Leaf, rows: Ints, scores: Floats) -> int | None:
+    """Choose the row of a leaf with the highest score, (R,), of some rows that are wide; or None.
+
+    A row is wide if the interval of one of its probabilities is wider than `THIN`.
+    """
+    is_wide = (leaf.upper - leaf.lower)[rows].max(axis=1, initial=0.0) > THIN
+    if not is_wide.any():
+        return None
+    return int(rows[np.where(is_wide, scores[rows], -np.inf).argmax()])
+
+
 def _on_lines(policy: Floats, row: int, actions: Ints, shares: Floats) -> Floats:
     """Mix a row of a policy, (R, K), with m of its pure actions, (m,): policies (R, K, m * n).
 
@@ -463,7 +501,7 @@ def _policies_in_boxes(lower: Floats, upper: Floats, slopes: Floats, once: Ints)
 
     It is the middle of the box; but rows `once`, which are met once, take their best action left.
     """
-    policies = middles(lower, upper)
+    policies = middle_policies(lower, upper)
     best = np.where(upper[once] > 0.0, slopes[once], -np.inf).argmax(axis=1)
     policies[once] = np.moveaxis(one_hot(best, policies.shape[1]), 2, 1)
     return policies
@@ -480,7 +518,7 @@ def _most_in_boxes(values: Floats, lower: Floats, upper: Floats, rows: Ints) -> 
     return most
 
 
-def middles(lower: Floats, upper: Floats) -> Floats:
+def middle_policies(lower: Floats, upper: Floats) -> Floats:
     """Return a distribution inside each box, (R, K, ...), by the ends of its probabilities.
 
     The same share of each side of the box is added to its lower end, so that the sum is 1.
@@ -492,7 +530,7 @@ def middles(lower: Floats, upper: Floats) -> Floats:
     return np.asarray(lower + widths * missing / np.where(total > 0.0, total, 1.0))
 
 
-def tightened(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+def tighten(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
     """Shrink boxes, (R, K), to the smallest ones that have the same distributions of sum 1.
 
     An action has at least what the others' upper ends leave to it, and at most what their lower

@@ -23,15 +23,15 @@ from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError
 from hogeq.trees import columns, responses
-from hogeq.trees.annealing import annealed_rows
+from hogeq.trees.annealing import anneal_rows
 from hogeq.trees.best_response import INTEGER_PROGRAM
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.policy_values import one_side
+from hogeq.trees.policy_values import enclose_side
 from hogeq.trees.rules import from_rules
 from hogeq.trees.sequences import sequence_form
 from hogeq.trees.tree import HogRules, has_at_most
-from hogeq.trees.whole_dags import dags_of
+from hogeq.trees.whole_dags import build_dags
 
 EXACT_SECONDS: Final = 60.0  # for an integer program, unless a budget says otherwise
 MOST_ENTRIES: Final = 2_000_000  # of belief DAGs that respond in place of a search
@@ -49,28 +49,30 @@ def respond_in_tree(tree: FlatTree, target: Strategy, budget: Budget) -> Respons
     4. An integer program that begins with that response.
     """
     deadline = Deadline(budget.limit)
-    quick = responses.enclosed_response(tree, target, limit=0.0, deadline=deadline.share(0.5))
+    quick = responses.respond_in_both_seats(tree, target, limit=0.0, deadline=deadline.share(0.5))
     quick_seconds = deadline.spent  # step 4 takes at least as long
     has_no_choice = tree.num_legal.max(initial=1) == 1
     if quick.is_proved or has_no_choice or deadline.is_over:
         return quick
     # A search passes over every component of a mixture each time, and teams' bounds are loose.
     if tree.sides is not None or target.kind == "mixture":
-        dags = dags_of(tree, MOST_ENTRIES, deadline.share(0.5))
+        dags = build_dags(tree, MOST_ENTRIES, deadline.share(0.5))
         if None not in dags:
-            return responses.enclosed_response(tree, target, limit=0.0, wholes=dags)
+            return responses.respond_in_both_seats(tree, target, limit=0.0, whole_dags=dags)
     search, begin = None, None
     if all(sequence_form(tree, player).has_row_order for player in (0, 1)):
         engine = TreeEngine(tree)
         search = attack(engine, target, budget, deadline=deadline.share(0.7))
         begin = engine.legal(one_hot(search.matrix, tree.num_actions))
         if target.kind != "mixture":
-            begin = annealed_rows(tree, target.policy, begin, budget, deadline.share(0.5))
+            begin = anneal_rows(tree, target.policy, begin, budget, deadline.share(0.5))
     if search is None and deadline.left < quick_seconds:
         return quick
     seconds = EXACT_SECONDS if budget.exact_seconds is None else budget.exact_seconds
     program_limit = deadline.share(responses.SEARCH_SHARE).within(seconds)
-    response = responses.enclosed_response(tree, target, program_limit, begin, deadline=deadline)
+    response = responses.respond_in_both_seats(
+        tree, target, program_limit, begin, deadline=deadline
+    )
     return replace(response, search=search, seconds=deadline.spent)
 
 
@@ -140,7 +142,9 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
     opponent = Strategy.unchecked(_rows(tree, target.policies), target.chances)
     begin = _rows(tree, response.strategy.policies)[0]
     program_limit = deadline.share(responses.SEARCH_SHARE).within(budget.exact_seconds or 0.0)
-    in_tree = responses.enclosed_response(tree, opponent, program_limit, begin, deadline=deadline)
+    in_tree = responses.respond_in_both_seats(
+        tree, opponent, program_limit, begin, deadline=deadline
+    )
     value = max(_rate(in_tree.value), response.value)
     bound = _rate(in_tree.bound)
     if _rate(in_tree.value) > response.value:
@@ -161,7 +165,7 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
 
 def solve_hog_by_tree(engine: HogEngine, tree: FlatTree, limit: float | Deadline) -> Equilibrium:
     """Solve a small game of Hog in mixtures; its value is 1/2, for both players are alike."""
-    return _in_win_rates(engine, tree, columns.by_columns(tree, limit))
+    return _in_win_rates(engine, tree, columns.solve_by_columns(tree, limit))
 
 
 def _in_win_rates(engine: HogEngine, tree: FlatTree, equilibrium: Equilibrium) -> Equilibrium:
@@ -189,10 +193,10 @@ def hog_in_policies(engine: HogEngine, deadline: Deadline) -> InPolicies:
     """Bound the largest win rate that a policy secures in a small game of Hog: 1/2 at most."""
     size = f"a game to {engine.goal} has too many histories to be enclosed in policies"
     tree = _required_tree(engine, f"{engine.rules.name}: {size}")
-    mixtures = columns.by_columns(tree, deadline.share(0.5))
+    mixtures = columns.solve_by_columns(tree, deadline.share(0.5))
     # Players are alike, so the value of the game is 0: policies secure no more than mixtures.
     in_mixtures = replace(mixtures, upper=min(mixtures.upper, 0.0))
-    in_policies = one_side(tree, in_mixtures, 0, deadline)
+    in_policies = enclose_side(tree, in_mixtures, 0, deadline)
     lower, upper = _rates(in_policies.lower, in_policies.upper)
     return replace(
         in_policies,

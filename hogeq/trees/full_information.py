@@ -27,7 +27,7 @@ from hogeq.support.messages import HogeqError, Table, refusal, scientific
 from hogeq.support.short_fractions import short_fraction
 from hogeq.trees.exact_numbers import distribution
 from hogeq.trees.positions import Positions
-from hogeq.trees.strategies import playable
+from hogeq.trees.strategies import make_playable
 
 MOST_ENDS: Final = 100_000  # of a graph that is valued in fractions, in some two seconds
 
@@ -334,7 +334,7 @@ def respond_in_positions(
         search = attack(engine, target, budget, deadline=limit)
         # A response that wins less than half is worse than a copy of the target, which is a tie.
         if search.win_rate >= 0.5 or target.kind == "mixture":
-            response = playable(positions, engine.legal, search.matrix, "response").policy
+            response = make_playable(positions, engine.legal, search.matrix, "response").policy
     in_first_seat, in_second_seat = payoffs_in_seats(positions, response, target, deadline)
     least_first, least_second = in_first_seat.least, in_second_seat.least
     most_first, most_second = best[0].most, best[1].most

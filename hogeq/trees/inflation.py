@@ -18,7 +18,7 @@ from hogeq.support.deadline import Deadline
 CELLS_PER_ENTRY: Final = 10  # of a dense table, made in the time of one entry of a sparse one
 
 
-def parts_of_rows(row: Ints, parent: Ints, action: Ints, deadline: Deadline) -> tuple[Ints, bool]:
+def split_rows(row: Ints, parent: Ints, action: Ints, deadline: Deadline) -> tuple[Ints, bool]:
     """Split the pasts of each row into inseparable parts, numbered from 0, (J,): inflation.
 
     A past is a row (information set) after one sequence of own actions. Parts are separable if no
@@ -31,23 +31,23 @@ def parts_of_rows(row: Ints, parent: Ints, action: Ints, deadline: Deadline) -> 
         if len(pasts) > 1:
             if deadline.is_over:
                 return parts, False
-            table = earlier_acts(pasts, row, parent, action, deadline)
+            table = tabulate_earlier_actions(pasts, row, parent, action, deadline)
             if table is None:
                 is_complete = False
                 continue
-            for number, part in enumerate(_inseparable(table, deadline)):
+            for number, part in enumerate(_inseparable_parts(table, deadline)):
                 parts[pasts[part]] = number
     return parts, is_complete and not deadline.is_over
 
 
-def earlier_acts(
+def tabulate_earlier_actions(
     pasts: Ints, row: Ints, parent: Ints, action: Ints, deadline: Deadline
 ) -> Ints | None:
     """Tabulate the actions of n pasts at all rows met before, (n, M); None without time for it.
 
     A past is a row (information set) after one sequence of own actions. The action is -1 where a
     past did not meet the row, and the last one where it did so twice. The arguments after `pasts`
-    are as for `parts_of_rows`. All pasts go up at once, a step at a time.
+    are as for `split_rows`. All pasts go up at once, a step at a time.
     """
     index, current = np.arange(len(pasts)), pasts
     steps = []
@@ -66,7 +66,7 @@ def earlier_acts(
     return table
 
 
-def _inseparable(acts: Ints, deadline: Deadline) -> Iterator[Ints]:
+def _inseparable_parts(acts: Ints, deadline: Deadline) -> Iterator[Ints]:
     """Split the n pasts of one row into inseparable parts; yield the indices of each.
 
     A past is a sequence of own actions that leads to the row, an information set. `acts`, (n, M),

@@ -63,13 +63,13 @@ def _game_of_object(given: Any, forget: Any, teams: Teams) -> "FlatTree | Positi
         _require_no_teams(teams)
         return given
     if isinstance(given, GameRules):
-        return _of_rules(given, None, forget, teams)
+        return _build_from_rules(given, None, forget, teams)
     if not hasattr(given, "new_initial_state"):  # a method of OpenSpiel's games
         raise HogeqError(refusal("game", given, ALLOWED))
-    return _of_openspiel(given, forget, teams)
+    return _build_from_openspiel(given, forget, teams)
 
 
-def _of_rules(
+def _build_from_rules(
     rules: "GameRules", name: str | None, forget: Any, teams: Teams
 ) -> "FlatTree | Positions":
     """Build the tree of a game, or the graph of its positions where the tree would be large.
@@ -133,14 +133,14 @@ def _game_of_text(
 
         return from_text(name, forget=forget, teams=teams)
     if suffix == ".npz":
-        from hogeq.trees.forgetting import coarser
+        from hogeq.trees.forgetting import forget_by_name
         from hogeq.trees.saved import load_tree_file
 
         _require_no_teams(teams)
         if callable(forget):
             raise HogeqError(refusal("forget", forget, "texts, where a tree was saved"))
-        return coarser(load_tree_file(name), forget)
-    return _named(name, forget, trust, teams)
+        return forget_by_name(load_tree_file(name), forget)
+    return _find_named(name, forget, trust, teams)
 
 
 def require_game(name: str) -> None:
@@ -165,7 +165,7 @@ def require_game(name: str) -> None:
         return
     openspiel_fault = ""  # why OpenSpiel's games are not known: it is not installed
     try:
-        known_names += _openspiel().pyspiel.registered_names()
+        known_names += _import_openspiel().pyspiel.registered_names()
     except ValueError as error:
         openspiel_fault = f"; {error}"
     if base_name not in known_names:
@@ -173,10 +173,12 @@ def require_game(name: str) -> None:
         raise HogeqError(f"game: got {shown(name)}; allowed: {ALLOWED}{near}{openspiel_fault}")
 
 
-def _named(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTree | Positions":
+def _find_named(
+    name: str, forget: Any, trust: bool, teams: Teams
+) -> "Rules | FlatTree | Positions":
     """Find a game by its name: an edition of Hog, a registered game, else one of OpenSpiel."""
     if name.startswith(OPENSPIEL):
-        return _of_openspiel(name.removeprefix(OPENSPIEL), forget, teams)
+        return _build_from_openspiel(name.removeprefix(OPENSPIEL), forget, teams)
     if name.lower().endswith(".py"):
         require_game(name)  # raises: a file of code is no game
     if GameName(name).is_hog:
@@ -186,17 +188,17 @@ def _named(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTr
 
     rules = named_rules(full_name(name))
     if rules is not None:
-        return _of_rules(rules, name, forget, teams)
+        return _build_from_rules(rules, name, forget, teams)
     require_game(name)  # raises if OpenSpiel has no game of this name
-    return _of_openspiel(name, forget, teams)
+    return _build_from_openspiel(name, forget, teams)
 
 
-def _of_openspiel(game: Any, forget: Any, teams: Teams) -> "FlatTree":
-    tree: FlatTree = _openspiel().from_openspiel(game, forget=forget, teams=teams)
+def _build_from_openspiel(game: Any, forget: Any, teams: Teams) -> "FlatTree":
+    tree: FlatTree = _import_openspiel().from_openspiel(game, forget=forget, teams=teams)
     return tree
 
 
-def _openspiel() -> Any:
+def _import_openspiel() -> Any:
     try:
         from hogeq.trees import openspiel
     except ImportError as error:

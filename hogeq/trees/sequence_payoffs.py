@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import HogeqError
-from hogeq.trees.enclosures import fits, gamma, numbers_of
-from hogeq.trees.exact_numbers import MOST_EXACT, paid_in
+from hogeq.trees.enclosures import exact_numbers_of, gamma, has_fractions
+from hogeq.trees.exact_numbers import MOST_EXACT, exact_payoff_of_plays
 from hogeq.trees.flat import MOVE_ROUNDINGS, OTHER_ROUNDINGS, TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import SequenceForm
 
@@ -22,7 +22,7 @@ def stakes(tree: FlatTree) -> float:
 
     Raises `HogeqError` if that is too small a part of the largest payoff for floating point.
     """
-    if tree.largest_expected_share < LEAST_STAKES and not fits(tree):
+    if tree.largest_expected_share < LEAST_STAKES and not has_fractions(tree):
         raise HogeqError(
             f"{tree.name}: players can expect {tree.largest_expected_share:g} of the largest payoff"
             f" at most; allowed: {LEAST_STAKES:g} of it or more"
@@ -30,20 +30,24 @@ def stakes(tree: FlatTree) -> float:
     return tree.scale
 
 
-def against(payoffs: csr_array, plan: Floats, player: int) -> Floats:
-    """Share of the stakes that each sequence of a player ends in, against the other's plan."""
+def payoffs_against(payoffs: csr_array, plan: Floats, player: int) -> Floats:
+    """Compute the payoffs of a player's sequences against the other player's realisation plan.
+
+    `payoffs`, (S, T), are to player 0, by the sequences of both; the result, (S,) or (T,), is to
+    the player, whose sequences it has.
+    """
     return np.asarray(payoffs @ plan if player == 0 else -(payoffs.T @ plan))
 
 
 def sequence_payoffs(first: SequenceForm, second: SequenceForm) -> csr_array:
-    """Payoff matrix of the sequence form to player 0, (S, T), as shares of the stakes.
+    """Compute the payoff matrix of the sequence form, (S, T), to player 0, as shares of the stakes.
 
     An entry sums the terminal nodes at which both sequences end, each payoff times the probability
     of chance. Terminal nodes that no player's move leads to are left out: nobody can change them.
     Sums are exact, in fractions, if the tree has exact numbers.
     """
     tree = first.tree
-    exact = numbers_of(tree)
+    exact = exact_numbers_of(tree)
     ends = np.flatnonzero(tree.player == TERMINAL)
     shape = first.num_sequences, second.num_sequences
     is_moved = (first.sequence_of_node[ends] > 0) | (second.sequence_of_node[ends] > 0)
@@ -68,7 +72,7 @@ def sequence_payoffs(first: SequenceForm, second: SequenceForm) -> csr_array:
     return csr_array((shares, (rows, columns)), shape)
 
 
-def unmoved(first: SequenceForm, second: SequenceForm) -> tuple[Fraction, Fraction]:
+def unmoved_payoff(first: SequenceForm, second: SequenceForm) -> tuple[Fraction, Fraction]:
     """Bound the expected payoff to player 0 of plays in which no player moves, rounding included.
 
     `sequence_payoffs` leaves these plays out. Payoffs are relative to the tree's level. Returns a
@@ -79,7 +83,7 @@ def unmoved(first: SequenceForm, second: SequenceForm) -> tuple[Fraction, Fracti
     is_unmoved = (first.sequence_of_node[ends] == 0) & (second.sequence_of_node[ends] == 0)
     unmoved_ends = np.flatnonzero(is_unmoved)  # numbers of ends
     if not tree.is_rounded and len(unmoved_ends) <= MOST_EXACT:
-        total = paid_in(tree, unmoved_ends)
+        total = exact_payoff_of_plays(tree, unmoved_ends)
         return total, total
     chance = reach(tree, np.ones((tree.num_rows, tree.num_actions)), 0)
     shares = (chance * tree.payoff_shares)[ends[unmoved_ends]]

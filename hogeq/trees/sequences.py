@@ -22,8 +22,8 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
-from hogeq.trees.inflation import chains_of, parts_of_rows
-from hogeq.trees.packed import first_entries, first_of_most, offsets
+from hogeq.trees.inflation import chains_of, split_rows
+from hogeq.trees.packed import first_entries, first_maximum, offsets
 from hogeq.trees.teams import side_names
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class SequenceForm:
     """Results that take time: chains, the inflated form, the belief DAG."""
 
     def steps(self, sequence: int) -> list[tuple[int, int]]:
-        """Rows and actions of a sequence, first to last."""
+        """List the rows and actions of a sequence, from the first to the last."""
         steps = []
         while sequence:  # 0 is the empty sequence
             refined = self.refined_of_sequence[sequence]
@@ -139,10 +139,10 @@ class SequenceForm:
         return self.rank_of_row is not None
 
     def payoffs_against(self, joint: Floats) -> Floats:
-        """Payoff at the ends of each sequence of own actions, (S,), as a share of the largest.
+        """Sum the payoffs of plays by their last own sequence, (S,), as shares of the largest.
 
-        Times the probabilities of chance and of the other player. `joint`, (R, K), holds the rows
-        of the other player; own rows are not used.
+        Each is weighed by the reach of chance and the other player, whose rows `joint`, (R, K),
+        holds; own rows are not used.
         """
         others_reach = reach(self.tree, joint, self.player)
         ends = self.tree.player == TERMINAL
@@ -152,7 +152,11 @@ class SequenceForm:
         return sums.astype(np.float64)
 
     def perfect_recall_values(self, payoffs: Floats) -> tuple[Floats, Ints]:
-        """Best payoff after each sequence with perfect recall, (S,), and best actions, (J,)."""
+        """Compute by backward induction the best payoff after each sequence with perfect recall.
+
+        `payoffs`, (S,), are those of sequences. Returns the best payoffs, (S,), and the best
+        action at each refined information set, (J,).
+        """
         from hogeq.kernels import dag_flows
 
         values, allowed = payoffs.copy(), np.ones(self.num_sequences, bool)
@@ -161,7 +165,7 @@ class SequenceForm:
         return values, best_sequences - self.sequence_offsets[:-1]
 
     def upper_bound(self, payoffs: Floats) -> float:
-        """Most that a player with perfect recall gets, every sum rounded upward."""
+        """Bound the payoff of a best response with perfect recall from above: sums round up."""
         from hogeq.kernels import dag_flows
 
         values, allowed = payoffs.copy(), np.ones(self.num_sequences, bool)
@@ -169,7 +173,10 @@ class SequenceForm:
         return float(values[0])
 
     def realisation(self, strategy: Floats) -> Floats:
-        """Probability of every sequence by the own actions of a strategy, (R, K); (S,)."""
+        """Compute the realisation plan, (S,), of a strategy, (R, K).
+
+        The weight of a sequence is the product of the probabilities of its own actions.
+        """
         from hogeq.kernels import dag_flows
 
         first_cells = self.row_of_refined * strategy.shape[1]  # in the flat strategy
@@ -178,7 +185,7 @@ class SequenceForm:
         return weights
 
     def pure_realisation(self, acts: Ints) -> Floats:
-        """Weight of every sequence, 0 or 1, by the actions of a pure strategy, (R,); (S,)."""
+        """Compute the realisation plan, (S,) of zeros and ones, of a pure strategy, (R,)."""
         from hogeq.kernels import dag_flows
 
         probabilities, weights = np.zeros(self.num_sequences), np.ones(self.num_sequences)
@@ -187,16 +194,19 @@ class SequenceForm:
         return weights
 
     def action_weights(self, plan: Floats) -> Floats:
-        """Sum the weights of a plan over pasts, for each legal action, row by row."""
+        """Sum a realisation plan, (S,), over the pasts of rows: one sum for each legal action.
+
+        Sums are in one array, row by row.
+        """
         weights = np.maximum(plan[1:], 0.0)
         num_legal_actions = self.tree.num_legal.sum()
         sums = np.bincount(self.legal_action_of_sequence, weights, num_legal_actions)
         return sums.astype(np.float64)
 
     def likeliest_actions(self, plan: Floats) -> Ints:
-        """Give the action of most weight in each row, the first of some that tie, (R,)."""
+        """Choose in each row the action of most weight in a plan, (S,), the first of ties: (R,)."""
         first = first_entries(self.tree.num_legal)  # legal action of each row
-        return first_of_most(self.action_weights(plan), first) - first
+        return first_maximum(self.action_weights(plan), first) - first
 
     def chains_within(self, deadline: Deadline) -> list[Ints] | None:
         """List the chains of all shared rows: pasts of a row of which a play meets one at most.
@@ -254,7 +264,7 @@ class SequenceForm:
         # Last own action before each past; below 0 if there is none.
         acts = self.action_of_sequence[self.parent_sequence]
         rows = self.row_of_refined
-        parts, is_complete = parts_of_rows(rows, self.parent_refined, acts, deadline)
+        parts, is_complete = split_rows(rows, self.parent_refined, acts, deadline)
         # Part 0 of a row keeps its number; other parts become new rows.
         num_parts = parts.max() + 1
         pairs, pair_of_refined = np.unique(rows * num_parts + parts, return_inverse=True)
@@ -384,11 +394,11 @@ class SequenceForm:
 @lru_cache(maxsize=FORMS_CACHED)
 def sequence_form(tree: FlatTree, player: int) -> SequenceForm:
     """List the sequences of a player, once."""
-    return replace(_listed(tree, player))
+    return replace(_list_sequences(tree, player))
 
 
 @lru_cache(maxsize=FORMS_CACHED)
-def _listed(tree: FlatTree, player: int) -> SequenceForm:
+def _list_sequences(tree: FlatTree, player: int) -> SequenceForm:
     """Build the sequence form of a player in one pass over the levels of the tree.
 
     Refined information sets are numbered level by level, in the order of their first nodes.

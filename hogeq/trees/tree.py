@@ -93,9 +93,11 @@ class HogRules(GameRules):
         """Position after the coin, a choice or a roll; rolling no dice leaves nothing to chance."""
         if state.mover == START:
             player = self.actions(state).index(action)
-            return _after(state._replace(mover=player), f"player {player} begins")
+            return _add_event(state._replace(mover=player), f"player {player} begins")
         if state.dice is None:
-            state = _after(state._replace(dice=action), f", player {state.mover} rolls {action}")
+            state = _add_event(
+                state._replace(dice=action), f", player {state.mover} rolls {action}"
+            )
             if action > 0:
                 return state  # chance moves next: it rolls these dice
             (action,) = self._turns_by_points(state)  # no dice score one known number of points
@@ -106,7 +108,7 @@ class HogRules(GameRules):
             mover, own, opponent = 1 - mover, opponent, own
         winner = None if relative_winner is None else abs(state.mover - relative_winner)
         after = TreePosition(mover, own, opponent, turn.memory, None, winner, state.past)
-        return _after(after, f" for {turn.points}")
+        return _add_event(after, f" for {turn.points}")
 
     def _turns_by_points(self, state: TreePosition) -> dict[int, Turn]:
         """List the ways in which a roll can end by their points, which all differ."""
@@ -117,7 +119,7 @@ class HogRules(GameRules):
         return self._known[key]
 
 
-def _after(state: TreePosition, event: str) -> TreePosition:
+def _add_event(state: TreePosition, event: str) -> TreePosition:
     """Add an event to the past of a position, if players remember it."""
     return state if state.past is None else state._replace(past=state.past + event)
 
@@ -170,7 +172,7 @@ class Sizes(NamedTuple):
         )
 
 
-def count(rules: GameRules, most: int = 2_000_000) -> Sizes:
+def count_nodes(rules: GameRules, most: int = 2_000_000) -> Sizes:
     """Count the nodes of a game tree, depth by depth, expanding equal states of a depth once.
 
     A state counts as many nodes as histories lead to it. Counting stops beyond `most` nodes.
@@ -245,7 +247,7 @@ def _number(value: int) -> str:
 def tree_sizes(rules: Rules) -> Sizes:
     """Sizes of the tree of a game, counted up to `MOST_WRITTEN` nodes."""
     refuse_endless(rules, "export")
-    return count(HogRules(rules), most=MOST_WRITTEN)
+    return count_nodes(HogRules(rules), most=MOST_WRITTEN)
 
 
 def hog_efg(rules: Rules) -> str:
@@ -286,7 +288,7 @@ def _efg_lines(
     while stack:
         node = node_of_state(stack.pop())
         if node.player == TERMINAL:
-            payoffs = [_short(payoff) for payoff in node.payoffs]
+            payoffs = [_short_fraction(payoff) for payoff in node.payoffs]
             outcome = outcomes.setdefault(tuple(payoffs), len(outcomes) + 1)
             payoff_list = ", ".join(map(str, payoffs))
             yield f't "" {outcome} "" {{ {payoff_list} }}\n'
@@ -329,7 +331,7 @@ def _flat_node(
     child, and `words` names the move that leads to it.
     """
     moves = [
-        (words[child], _short(float(tree.chance[child])), child)
+        (words[child], _short_fraction(float(tree.chance[child])), child)
         for child in range(first_child[node], first_child[node + 1])
     ]
     row = int(tree.row[node])
@@ -340,8 +342,8 @@ def _flat_node(
     difference = float(tree.payoff[node])  # of the payoff to player 0 from shift + centre
     side_payoffs: list[Fraction | float] = [difference, -difference]
     if tree.shift or tree.centre:  # fractions, so that the sums of all nodes are equal
-        payoff = Fraction(_short(difference + (tree.shift + tree.centre)))
-        sum_of_payoffs = Fraction(_short(2.0 * tree.shift))  # to both sides
+        payoff = Fraction(_short_fraction(difference + (tree.shift + tree.centre)))
+        sum_of_payoffs = Fraction(_short_fraction(2.0 * tree.shift))  # to both sides
         side_payoffs = [payoff, sum_of_payoffs - payoff]
     payoffs: list[Fraction | float] = [0.0] * len(sides)
     for side in {*sides}:
@@ -349,7 +351,7 @@ def _flat_node(
     return Node(int(tree.player[node]), moves=moves, payoffs=payoffs)
 
 
-def _short(value: Fraction | float) -> Fraction | float:
+def _short_fraction(value: Fraction | float) -> Fraction | float:
     """Give the fraction of a small denominator that a double stands for, else the double."""
     if isinstance(value, Fraction):
         return value

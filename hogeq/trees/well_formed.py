@@ -83,7 +83,7 @@ class Plays(NamedTuple):
         """
         columns = [part, self.opponent_sequence, self.own_future]
         if kind < CHANCE_RELAXED:
-            columns.append(_classes(_shares(self.log_chance, part), 1.0))
+            columns.append(_classes(_log_shares(self.log_chance, part), 1.0))
         if kind < SKEW:
             size = np.bincount(part, np.abs(self.payoff))[part]
             shares = self.payoff / np.where(size > 0.0, size, 1.0)
@@ -97,8 +97,8 @@ class Plays(NamedTuple):
         return dict(zip(table[starts, 0].tolist(), lines_of_part, strict=True))
 
 
-def _shares(chance: Floats, part: Ints) -> Floats:
-    """Logarithm of each play's share in the probability of its part, (P,).
+def _log_shares(chance: Floats, part: Ints) -> Floats:
+    """Compute the logarithm of each play's share in the probability of its part, (P,).
 
     `chance` are logarithms of probabilities. The largest of each part is subtracted before
     exponentials are taken, so that none overflows or rounds to 0.
