@@ -337,14 +337,9 @@ class Payoffs:
         payoffs = tree.payoff_shares[ends] / tree.largest_expected_share
         weighted_payoffs = sign * is_counted * end_reach * payoffs
         self.midpoints = np.bincount(own_sequence, weighted_payoffs, size).astype(np.float64)
-        # Roundings of numbers, their sums, products and the quotient; then of those that add up.
         num_ends = np.bincount(own_sequence, minlength=size)  # of each sequence
-        roundings = (flat.MOVE_ROUNDINGS + tree.chance_sum_error) * len(tree.levels) + num_ends
-        roundings += plan.roundings + flat.OTHER_ROUNDINGS
-        first_order = roundings * UNIT_ROUNDOFF
-        relative_error = first_order / (1.0 - np.minimum(first_order, 0.5))
         sizes = np.bincount(own_sequence, np.abs(weighted_payoffs), size)
-        self.radii = relative_error * sizes + TINY * num_ends
+        self.radii = _relative_errors(tree, plan, num_ends) * sizes + TINY * num_ends
         level = abs(tree.shift) + abs(tree.centre)
         if level:  # centring had rounded some of each payoff away
             missed_by_centring = flat.CENTRING_ROUNDINGS * UNIT_ROUNDOFF * level / float(self.unit)
@@ -407,30 +402,44 @@ class Payoffs:
 
         These, `payoffs` (S,) of the player's sequences, and their bound are in units of `unit`. A
         strategy gets more by the exact payoffs than by these by no more than a best response with
-        perfect recall gets where sequences pay the differences: that is added to the bound. It is
-        computed in fractions if there is time, else from upper ends of the differences, with an
-        error for each rounding.
+        perfect recall gets where sequences pay the differences: that is added to the bound.
         """
         exact_unit = Fraction(unit)
-        if self.exact_payoffs is not None:  # these payoffs contain the level
+        most_apart = None
+        if self.exact_payoffs is not None:
             with suppress(TooSlowError):
-                both = zip(self.exact_payoffs, payoffs.tolist(), strict=True)
-                pairs = until_deadline(both, self.deadline)
-                differences = [
-                    exact - exact_unit * Fraction(payoff) if exact or payoff else exact
-                    for exact, payoff in pairs
-                ]
-                dag = recall_dag(self.form)
-                most = _exact_values(dag, differences, self.deadline)[0]
-                return most + exact_unit * Fraction(bound)
-        ratio = float(self.unit / exact_unit)  # converts midpoints and radii to units of `unit`
+                most_apart = self._most_apart_exactly(self.exact_payoffs, payoffs, exact_unit)
+        if most_apart is None:
+            most_apart = self._most_apart(payoffs, exact_unit)
+        return most_apart + exact_unit * Fraction(bound)
+
+    def _most_apart_exactly(
+        self, exact_payoffs: Fractions, payoffs: Floats, unit: Fraction
+    ) -> Fraction:
+        """Compute the best response with perfect recall to exact payoffs less others, in fractions.
+
+        The others, (S,), are in units of `unit`. Raises `TooSlowError` without time.
+        """
+        both = zip(exact_payoffs, payoffs.tolist(), strict=True)
+        differences = [
+            exact - unit * Fraction(payoff) if exact or payoff else exact
+            for exact, payoff in until_deadline(both, self.deadline)
+        ]
+        return _exact_values(recall_dag(self.form), differences, self.deadline)[0]
+
+    def _most_apart(self, payoffs: Floats, unit: Fraction) -> Fraction:
+        """Bound the best response with perfect recall to these payoffs less others, by intervals.
+
+        The others, (S,), are in units of `unit`. The bound contains the level.
+        """
+        ratio = float(self.unit / unit)  # converts midpoints and radii to units of `unit`
         middle = ratio * self.midpoints
         radius = ratio * self.radii
         sizes = np.abs(middle) + np.abs(payoffs) + radius
         # The ratio, its products, the sums and the margin itself: six roundings of these sizes.
         margin = SAFE * (radius + 6.0 * UNIT_ROUNDOFF * sizes)
-        most_apart = Fraction(self.form.upper_bound(middle - payoffs + margin + TINY))
-        return self.level + exact_unit * (most_apart + Fraction(bound))
+        share = self.form.upper_bound(middle - payoffs + margin + TINY)
+        return self.level + unit * Fraction(share)
 
     def least_payoff(self, policy: Floats) -> Fraction:
         """Bound from below the payoff that a policy of the player, (R, K), gets."""
@@ -453,16 +462,36 @@ class Payoffs:
         unit, midpoints, radii = self.unit, self.midpoints, self.radii
         if self.exact_payoffs is not None:
             unit, midpoints, radii = self._losses_in_units(max(map(abs, self.exact_losses)))
-        is_played = plan.weights > 0.0
-        weights, middle, radius = plan.weights[is_played], midpoints[is_played], radii[is_played]
-        value_in_units = math.fsum((weights * middle).tolist())
-        error = math.fsum((weights * radius).tolist())
-        sizes = math.fsum((weights * (np.abs(middle) + radius)).tolist())
-        error += gamma(plan.roundings + 3) * sizes
-        margin = SAFE * error + TINY
-        lower = math.nextafter(value_in_units - margin, -math.inf)
-        upper = math.nextafter(value_in_units + margin, math.inf)
+        lower, upper = _bounds_of_sum(plan, midpoints, radii)
         return self.level + unit * Fraction(lower), self.level + unit * Fraction(upper)
+
+
+def _relative_errors(tree: FlatTree, plan: Plan, num_ends: Ints) -> Floats:
+    """Bound the relative errors of sums of payoffs, (S,), by a plan, over `num_ends` plays each.
+
+    Counts roundings of numbers, their sums, products and the quotient; then of those that add up.
+    """
+    roundings = (flat.MOVE_ROUNDINGS + tree.chance_sum_error) * len(tree.levels) + num_ends
+    roundings += plan.roundings + flat.OTHER_ROUNDINGS
+    first_order = roundings * UNIT_ROUNDOFF
+    return np.asarray(first_order / (1.0 - np.minimum(first_order, 0.5)))
+
+
+def _bounds_of_sum(plan: Plan, midpoints: Floats, radii: Floats) -> tuple[float, float]:
+    """Bound the sum of payoffs of sequences, (S,), each by its weight in a plan.
+
+    A payoff is in its midpoint -+ its radius. Sums are rounded once.
+    """
+    is_played = plan.weights > 0.0
+    weights = plan.weights[is_played]
+    middle = midpoints[is_played]
+    radius = radii[is_played]
+    value = math.fsum((weights * middle).tolist())
+    error = math.fsum((weights * radius).tolist())
+    sizes = math.fsum((weights * (np.abs(middle) + radius)).tolist())
+    error += gamma(plan.roundings + 3) * sizes
+    margin = SAFE * error + TINY
+    return math.nextafter(value - margin, -math.inf), math.nextafter(value + margin, math.inf)
 
 
 def _exact_values(dag: BeliefDag, payoffs: Fractions, deadline: Deadline) -> Fractions:

@@ -253,20 +253,13 @@ class FlatTree(Rows):
     def largest_expected_share(self) -> float:
         """Largest expected size of a payoff that players can affect, as a share of the largest.
 
-        By two passes up the tree, each a reduction over the siblings of a level. Both players
-        choose what makes it large. A lottery after the last decision counts by its mean; plays in
-        which nobody decides count by 0. It is 1 if all is 0.
+        By backward induction, where both players choose the largest size. A lottery after the last
+        decision counts by its mean; plays in which nobody decides count by 0. It is 1 if all is 0.
         """
-        mean = self.payoff_shares.copy()  # (N,), expected payoff after the last decision
-        decides_below = self.row >= 0  # (N,), at the node or below
-        for level, first_siblings, parents in reversed(self.siblings_by_level):
-            drawn = np.add.reduceat(self.chance[level] * mean[level], first_siblings)
-            mean[parents] = np.where(self.player[parents] == CHANCE, drawn, 0.0)
-            decides_below[parents] |= np.logical_or.reduceat(decides_below[level], first_siblings)
+        mean, decides_below = self._means_after_decisions()
         decides_above = self.row >= 0  # (N,), at the node or above
         for level in self.levels[1:]:
             decides_above[level] |= decides_above[self.parent[level]]
-        # From the last decisions up: sizes of means, drawn by chance and chosen by players.
         size = np.where(decides_below | ~decides_above, 0.0, np.abs(mean))
         for level, first_siblings, parents in reversed(self.siblings_by_level):
             drawn = np.add.reduceat(self.chance[level] * size[level], first_siblings)
@@ -276,6 +269,20 @@ class FlatTree(Rows):
         # Payoffs whose share of the largest underflows to 0 are still worth something.
         underflows = (self.payoff_shares == 0.0) & (self.payoff != 0.0) & self.is_possible
         return float(size[0]) or (1.0 / LARGEST if underflows.any() else 1.0)
+
+    def _means_after_decisions(self) -> tuple[Floats, NDArray[np.bool_]]:
+        """Compute the mean payoff at nodes with no decision at or below them, (N,), as a share.
+
+        Shares are of the largest payoff. Returns also whether there is a decision at or below each
+        node, (N,): the mean of such a node has no meaning.
+        """
+        mean = self.payoff_shares.copy()
+        decides_below = self.row >= 0
+        for level, first_siblings, parents in reversed(self.siblings_by_level):
+            drawn = np.add.reduceat(self.chance[level] * mean[level], first_siblings)
+            mean[parents] = np.where(self.player[parents] == CHANCE, drawn, 0.0)
+            decides_below[parents] |= np.logical_or.reduceat(decides_below[level], first_siblings)
+        return mean, decides_below
 
     @property
     def scale(self) -> float:

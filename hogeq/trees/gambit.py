@@ -5,7 +5,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -63,11 +63,7 @@ def _build_tree(game: EfgReader, name: str, forget: str | Forget | None) -> Flat
         keys = [forget(infoset.player, name) for infoset, name in pairs]
     moves = _number_moves(infosets)
     labels = [_distinct_labels(dict(enumerate(infoset.actions, 1))) for infoset in infosets]
-    inner = []  # the node of each information set, and of each event of chance
-    for infoset, key, infoset_moves in zip(infosets, keys, moves, strict=True):
-        chances: Sequence[Fraction | float] = infoset.chances or [1.0] * len(infoset_moves)
-        steps = [(move, chance, None) for move, chance in zip(infoset_moves, chances, strict=True)]
-        inner.append(Node(infoset.player, key, moves=steps))
+    inner = _nodes_of_infosets(infosets, keys, moves)
     ends = iter(game.ends)
     nodes = (inner[index] if index >= 0 else next(ends) for index in game.nodes)
     describe = partial(_words_of_history, game, moves, labels)
@@ -85,6 +81,21 @@ def _build_tree(game: EfgReader, name: str, forget: str | Forget | None) -> Flat
         states = [known.state for known in tree.names]
         tree_names = [Known(known.player, name_of[known.state]) for known in tree.names]
     return forget_by_name(replace(tree, names=tree_names, states=states), forget)
+
+
+def _nodes_of_infosets(
+    infosets: Sequence[Infoset], keys: Sequence[Hashable], moves: Sequence[list[int]]
+) -> list[Node]:
+    """Make a node for each information set, and for each event of chance.
+
+    `keys` name the information sets, `moves` are the numbers of their actions.
+    """
+    nodes = []
+    for infoset, key, numbers in zip(infosets, keys, moves, strict=True):
+        chances: Sequence[Fraction | float] = infoset.chances or [1.0] * len(numbers)
+        steps = [(number, chance, None) for number, chance in zip(numbers, chances, strict=True)]
+        nodes.append(Node(infoset.player, key, moves=steps))
+    return nodes
 
 
 def _number_moves(infosets: Sequence[Infoset]) -> list[list[int]]:

@@ -157,7 +157,7 @@ def _build_tree(arrays: Arrays) -> FlatTree:
     legal = _mark_legal_actions(arrays, num_legal)
     action_numbers = np.zeros(legal.shape, np.int32)
     action_numbers[legal] = arrays["moves"]
-    _check_payoffs(arrays["payoff"], np.count_nonzero(player == TERMINAL))
+    _check_payoffs(arrays["payoff"], int(np.count_nonzero(player == TERMINAL)))
     _check_chances(arrays, player, num_moves)
     texts = _split_texts(_decode_texts(arrays["text"], arrays["ends"]), len(seat), has_states)
     labels = _check_labels(arrays, texts.words)

@@ -21,6 +21,7 @@ import os
 import re
 from array import array
 from bisect import bisect, bisect_left
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
@@ -34,7 +35,7 @@ from hogeq.support.kinds import require_unpacked
 from hogeq.support.messages import HogeqError, counted, printable, refusal, refusals_of, unreadable
 from hogeq.support.progress import phase
 from hogeq.support.teams import Teams
-from hogeq.trees.building import LEAST, Node, NodeError, flatten, require_memory
+from hogeq.trees.building import LEAST, Moves, Node, NodeError, flatten, require_memory
 from hogeq.trees.efg import fraction_of_text
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget, NumberedNames
 from hogeq.trees.forgetting import forget_by_name
@@ -142,10 +143,16 @@ class _Text:
         require_memory(
             f"{self.where}: has {len(self.hashes):,} nodes", NODE_BYTES * len(self.hashes)
         )
+        self._join_members(member_hashes, member_places)
+
+    def _join_members(self, hashes: "array[int]", places: "array[int]") -> None:
+        """Sort the index of nodes by hash; find the place where an information set lists each.
+
+        `hashes` and `places` are those of the paths that information sets list.
+        """
         node_hashes, _ = self._sort_by_hash(self.hashes, self.places)
-        sorted_hashes, sorted_places = self._sort_by_hash(member_hashes, member_places)
-        # Join both by hash: the number of the node that each path of an information set names.
-        node = node_hashes.searchsorted(sorted_hashes)
+        sorted_hashes, sorted_places = self._sort_by_hash(hashes, places)
+        node = node_hashes.searchsorted(sorted_hashes)  # number of the node of each listed path
         is_node = node_hashes.searchsorted(sorted_hashes, "right") > node
         self.unknown = int(np.count_nonzero(~is_node))  # paths of information sets without a node
         self.members = array("q", bytes(8 * len(node_hashes)))  # 0: no path can be there
@@ -371,14 +378,27 @@ def _parse_node(
         return Node(TERMINAL, payoffs=parsed_values)
     if infoset is None and is_decision:
         infoset = f"node {path.decode()}"  # with a space, so it differs from all names in a file
-    chances = _scale_weights(parsed_values) if player == CHANCE else parsed_values
+    chances = parsed_values if is_decision else _scale_weights(parsed_values)
+    return Node(player, infoset, moves=_moves_of_names(path, player, names, chances, numbers))
+
+
+def _moves_of_names(
+    path: bytes,
+    player: int,
+    names: Sequence[str],
+    chances: Sequence[Fraction],
+    numbers: dict[str, int],
+) -> Moves:
+    """List the moves of a node at a path by the names of its actions: each leads to a longer path.
+
+    `numbers` are those of actions by name, to which new ones are added.
+    """
     mover = b"C" if player == CHANCE else b"P%d" % (player + 1)
     prefix = path.rstrip(b"/") + b"/" + mover + b":"
-    moves = [
+    return [
         (numbers.setdefault(name, len(numbers)), chance, prefix + name.encode())
         for name, chance in zip(names, chances, strict=True)
     ]
-    return Node(player, infoset, moves=moves)
 
 
 def _scale_weights(weights: list[Fraction]) -> list[Fraction]:

@@ -273,37 +273,48 @@ def _efg_lines(
 ) -> Iterator[str]:
     """Write a game tree in Gambit's extensive form: a heading, then a line for each node.
 
-    Nodes are in prefix order, depth first: ``t`` is a terminal node, ``c`` one of chance, ``p`` one
-    of a player. Information sets and outcomes are numbered as they first occur. Probabilities are
-    fractions, so nothing is rounded. See R. D. McKelvey, A. M. McLennan and T. L. Turocy, "Gambit:
-    the package for computation in game theory".
+    Nodes are in prefix order, depth first. See R. D. McKelvey, A. M. McLennan and T. L. Turocy,
+    "Gambit: the package for computation in game theory".
     """
     yield f"EFG 2 R {_quoted(title)} {{ {' '.join(map(_quoted, players))} }}\n"
     if comment:
         yield f"{_quoted(comment)}\n"
-    num_chance_nodes = 0
-    outcomes: dict[tuple[Fraction | float, ...], int] = {}  # number of each payoff vector
-    infosets: defaultdict[int, dict[Hashable, int]] = defaultdict(dict)  # numbers, by player
+    numbering = _EfgNumbering()
     stack = [root]  # states of nodes still to be written, the next one last
     while stack:
         node = node_of_state(stack.pop())
+        yield numbering.line(node)
+        stack.extend(after for _, _, after in reversed(node.moves))
+
+
+class _EfgNumbering:
+    """Numbers of information sets and outcomes in a Gambit file, as they first occur."""
+
+    def __init__(self) -> None:
+        """Begin without nodes."""
+        self.num_chance_nodes = 0
+        self.outcomes: dict[tuple[Fraction | float, ...], int] = {}  # by vector of payoffs
+        self.infosets: defaultdict[int, dict[Hashable, int]] = defaultdict(dict)  # by player
+
+    def line(self, node: Node) -> str:
+        """Write the line of a node: ``t`` is a terminal one, ``c`` chance's, ``p`` a player's.
+
+        Probabilities are fractions, so nothing is rounded.
+        """
         if node.player == TERMINAL:
             payoffs = [_short_fraction(payoff) for payoff in node.payoffs]
-            outcome = outcomes.setdefault(tuple(payoffs), len(outcomes) + 1)
+            outcome = self.outcomes.setdefault(tuple(payoffs), len(self.outcomes) + 1)
             payoff_list = ", ".join(map(str, payoffs))
-            yield f't "" {outcome} "" {{ {payoff_list} }}\n'
-            continue
-        stack.extend(after for _, _, after in reversed(node.moves))
+            return f't "" {outcome} "" {{ {payoff_list} }}\n'
         if node.player == CHANCE:
-            num_chance_nodes += 1
+            self.num_chance_nodes += 1
             actions = " ".join(f"{_quoted(str(label))} {chance}" for label, chance, _ in node.moves)
-            yield f'c "" {num_chance_nodes} "" {{ {actions} }} 0\n'
-        else:
-            numbers = infosets[node.player]
-            number = numbers.setdefault(node.infoset, len(numbers) + 1)
-            actions = " ".join(_quoted(str(label)) for label, _, _ in node.moves)
-            name = _quoted(str(node.infoset))
-            yield f'p "" {node.player + 1} {number} {name} {{ {actions} }} 0\n'
+            return f'c "" {self.num_chance_nodes} "" {{ {actions} }} 0\n'
+        numbers = self.infosets[node.player]
+        number = numbers.setdefault(node.infoset, len(numbers) + 1)
+        actions = " ".join(_quoted(str(label)) for label, _, _ in node.moves)
+        name = _quoted(str(node.infoset))
+        return f'p "" {node.player + 1} {number} {name} {{ {actions} }} 0\n'
 
 
 def flat_efg(tree: FlatTree) -> str:
