@@ -147,13 +147,15 @@ class Decision:
         payoffs = np.bincount(form.sequence_of_node[ends], weighed, form.num_sequences)
         return cls(form, payoffs.astype(np.float64), tree.scale)
 
-    def _expected(self, policies: Floats) -> tuple[Floats, Floats]:
+    def _expected_payoffs(self, policies: Floats) -> tuple[Floats, Floats]:
         """Compute the expected payoff of policies, (S,), and after every action, (J, K, S)."""
         payoffs = np.repeat(self.payoffs[:, None], policies.shape[2], axis=1)
         box_passes.value_policies(self.parent_sequence, self.row_of_past, policies, payoffs)
         return payoffs[0], payoffs[1:].reshape(-1, *policies.shape[1:])
 
-    def _most_expected(self, lower: Floats, upper: Floats, sign: int = 1) -> tuple[Floats, Floats]:
+    def _largest_payoffs(
+        self, lower: Floats, upper: Floats, sign: int = 1
+    ) -> tuple[Floats, Floats]:
         """Compute the largest payoff in boxes, (S,), and after every action, (J, K, S).
 
         The pasts of a row may act apart, each within the row's box. With sign -1 it is the least.
@@ -162,7 +164,7 @@ class Decision:
         box_passes.value_boxes(self.parent_sequence, self.row_of_past, lower, upper, payoffs)
         return sign * payoffs[0], sign * payoffs[1:].reshape(-1, *lower.shape[1:])
 
-    def _reach(self, policies: Floats) -> Floats:
+    def _reach_pasts(self, policies: Floats) -> Floats:
         """Compute the probability that the own actions lead to every past, (J, 1, S)."""
         reach = np.empty((len(self.payoffs), policies.shape[2]))
         box_passes.reach_sequences(self.parent_sequence, self.row_of_past, policies, reach)
@@ -179,14 +181,14 @@ class Decision:
         Of S policies, (R, K, S), at once; a row is an information set. The gap of a row is the
         largest derivative by one of its actions less the policy's mean.
         """
-        payoffs, after = self._expected(policies)
-        slopes = self._sum_over_pasts(self._reach(policies) * after)
+        payoffs, after = self._expected_payoffs(policies)
+        slopes = self._sum_over_pasts(self._reach_pasts(policies) * after)
         best = np.where(self.legal[..., None], slopes, -np.inf).max(axis=1)
         return payoffs, slopes, best - (policies * slopes).sum(axis=1)
 
     def value(self, policy: Floats) -> float:
         """Compute the payoff of a policy, (R, K)."""
-        return float(self._expected(policy[..., None])[0][0])
+        return float(self._expected_payoffs(policy[..., None])[0][0])
 
     def _line_search(self, policy: Floats, row: int) -> Floats:
         """Find the best policy, (R, K), on the lines from a row's distribution to its pure actions.
@@ -203,7 +205,7 @@ class Decision:
         num_nodes = min(int(self.visits[row]), DEGREE) + 1
         nodes = (1.0 - np.cos(np.pi * (np.arange(num_nodes) + 0.5) / num_nodes)) / 2.0
         policies = _on_lines(policy, row, actions, np.tile(nodes, (len(actions), 1)))
-        at_nodes = self._expected(policies)[0]
+        at_nodes = self._expected_payoffs(policies)[0]
         # Three candidates a line: stay, the best root of the derivative, and the pure action.
         shares = np.tile([0.0, 0.0, 1.0], (len(actions), 1))
         for line, payoffs in enumerate(at_nodes.reshape(len(actions), num_nodes)):
@@ -211,7 +213,7 @@ class Decision:
             roots = np.clip(np.append(np.real(curve.deriv().roots()), 0.0), 0.0, 1.0)
             shares[line, 1] = roots[curve(roots).argmax()]
         candidates = _on_lines(policy, row, actions, shares)
-        return np.asarray(candidates[..., self._expected(candidates)[0].argmax()])
+        return np.asarray(candidates[..., self._expected_payoffs(candidates)[0].argmax()])
 
     def ascend(self, policy: Floats, rows: Ints, deadline: Deadline = FOREVER) -> Floats:
         """Improve rows of a policy, (R, K), one at a time until none gains or the time is over.
@@ -266,7 +268,7 @@ class Decision:
         ascent_starts = [best, *(policies[..., number] for number in np.argsort(-values)[:3])]
         return max((self.ascend(begin, rows, deadline) for begin in ascent_starts), key=self.value)
 
-    def bounds(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats, Floats]:
+    def bound_boxes(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats, Floats]:
         """Bound the payoff over S boxes of rows, (R, K, S), by the lower of two bounds.
 
         A box has a lower and an upper end for each probability; a past is a row (information set)
@@ -279,10 +281,10 @@ class Decision:
         Returns upper bounds, (S,); scores of rows, (R, S), by how much each loosens the bounds; and
         the middles of the intervals of derivatives, (R, K, S).
         """
-        memory_bound, high = self._most_expected(lower, upper)  # (a); payoffs after actions
-        low = self._most_expected(lower, upper, -1)[1]
-        least_reach = self._reach(lower)
-        most_reach = self._reach(upper)
+        memory_bound, high = self._largest_payoffs(lower, upper)  # (a); payoffs after actions
+        low = self._largest_payoffs(lower, upper, -1)[1]
+        least_reach = self._reach_pasts(lower)
+        most_reach = self._reach_pasts(upper)
         centre = middle_policies(lower, upper)
         # First part of the score: the gain in (a) as the pasts of a row may act differently.
         apart = most_reach[:, 0] * _most_in_boxes(high, lower, upper, self.row_of_past)
@@ -317,7 +319,7 @@ class Decision:
         pinned_upper = upper.copy()
         pinned_lower[again] = centre[again]
         pinned_upper[again] = centre[again]
-        at_centre = self._most_expected(pinned_lower, pinned_upper)[0]
+        at_centre = self._largest_payoffs(pinned_lower, pinned_upper)[0]
         gain = _most_in_boxes(middle[again], lower, upper, again)
         gain -= (middle * centre)[again].sum(axis=1)
         slack = (np.maximum(upper - centre, centre - lower) * radius)[again].sum(axis=(0, 1))
@@ -377,9 +379,9 @@ class Decision:
         while True:
             lower = np.stack([leaf.lower for leaf in leaves], axis=2)
             upper = np.stack([leaf.upper for leaf in leaves], axis=2)
-            bounds, scores, slopes = self.bounds(lower, upper)
+            bounds, scores, slopes = self.bound_boxes(lower, upper)
             candidates = _policies_in_boxes(lower, upper, slopes, once)
-            values = self._expected(candidates)[0]
+            values = self._expected_payoffs(candidates)[0]
             if values.max() > value + WORTH_ASCENDING * self.unit:
                 policy = self.ascend(candidates[..., values.argmax()], rows, deadline)
                 value = self.value(policy)

@@ -96,13 +96,13 @@ def _required_tree(engine: HogEngine, fault: str) -> FlatTree:
     return tree
 
 
-def _rows(tree: FlatTree, policies: Floats) -> Floats:
+def _policies_of_rows(tree: FlatTree, policies: Floats) -> Floats:
     """Convert policies by scores, (n, G, G, K), to those by rows of a tree of Hog, (n, R, K)."""
     own, other = np.array(tree.names).T
     return np.asarray(policies[:, own, other])
 
 
-def _table(tree: FlatTree, engine: HogEngine, rows: Floats, seat: int = 0) -> Floats:
+def _policies_of_scores(tree: FlatTree, engine: HogEngine, rows: Floats, seat: int = 0) -> Floats:
     """Convert policies by rows of a tree of Hog, (n, R, K), to those by scores, (n, G, G, K).
 
     They are those of the player in a seat. At scores where it never moves it rolls no dice.
@@ -115,12 +115,12 @@ def _table(tree: FlatTree, engine: HogEngine, rows: Floats, seat: int = 0) -> Fl
     return policies
 
 
-def _rate(payoff: float) -> float:
+def _rate_of_payoff(payoff: float) -> float:
     """Convert a payoff, 1 for a win and -1 for a loss, to a win rate."""
     return (1.0 + payoff) / 2.0
 
 
-def _rates(lower: float, upper: float) -> tuple[float, float]:
+def _rates_of_payoffs(lower: float, upper: float) -> tuple[float, float]:
     """Convert both ends of an interval of payoffs to win rates, rounded outward."""
     return below((1 + Fraction(lower)) / 2), above((1 + Fraction(upper)) / 2)
 
@@ -139,16 +139,16 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
     response = bounds.respond_in_hog(engine, target, half_budget)
     if response.is_proved:
         return response
-    opponent = Strategy.unchecked(_rows(tree, target.policies), target.chances)
-    begin = _rows(tree, response.strategy.policies)[0]
+    opponent = Strategy.unchecked(_policies_of_rows(tree, target.policies), target.chances)
+    begin = _policies_of_rows(tree, response.strategy.policies)[0]
     program_limit = deadline.share(responses.SEARCH_SHARE).within(budget.exact_seconds or 0.0)
     in_tree = responses.respond_in_both_seats(
         tree, opponent, program_limit, begin, deadline=deadline
     )
-    value = max(_rate(in_tree.value), response.value)
-    bound = _rate(in_tree.bound)
-    if _rate(in_tree.value) > response.value:
-        matrix = _table(tree, engine, in_tree.strategy.policies)[0].argmax(axis=-1)
+    value = max(_rate_of_payoff(in_tree.value), response.value)
+    bound = _rate_of_payoff(in_tree.bound)
+    if _rate_of_payoff(in_tree.value) > response.value:
+        matrix = _policies_of_scores(tree, engine, in_tree.strategy.policies)[0].argmax(axis=-1)
         strategy = strategy_of(engine, matrix)
         rate = win_rate(engine, strategy, target)
         seats = rate.first, rate.second
@@ -174,16 +174,18 @@ def _in_win_rates(engine: HogEngine, tree: FlatTree, equilibrium: Equilibrium) -
     Rows are the tree's information sets, which are named by both scores.
     """
     first, second = (
-        Strategy.unchecked(_table(tree, engine, strategy.policies, seat), strategy.chances)
+        Strategy.unchecked(
+            _policies_of_scores(tree, engine, strategy.policies, seat), strategy.chances
+        )
         for seat, strategy in enumerate(equilibrium.strategies)
     )
-    lower, upper = _rates(equilibrium.lower, equilibrium.upper)
+    lower, upper = _rates_of_payoffs(equilibrium.lower, equilibrium.upper)
     return replace(
         equilibrium,
         lower=lower,
         upper=upper,
         strategies=(first, second),
-        secured=None if equilibrium.secured is None else _rates(*equilibrium.secured),
+        secured=None if equilibrium.secured is None else _rates_of_payoffs(*equilibrium.secured),
         units=WIN_RATES,
         seats=None,
     )
@@ -197,11 +199,13 @@ def hog_in_policies(engine: HogEngine, deadline: Deadline) -> InPolicies:
     # Players are alike, so the value of the game is 0: policies secure no more than mixtures.
     in_mixtures = replace(mixtures, upper=min(mixtures.upper, 0.0))
     in_policies = enclose_side(tree, in_mixtures, 0, deadline)
-    lower, upper = _rates(in_policies.lower, in_policies.upper)
+    lower, upper = _rates_of_payoffs(in_policies.lower, in_policies.upper)
     return replace(
         in_policies,
         lower=lower,
         upper=upper,
-        strategy=Strategy.unchecked(_table(tree, engine, in_policies.strategy.policies)[0]),
+        strategy=Strategy.unchecked(
+            _policies_of_scores(tree, engine, in_policies.strategy.policies)[0]
+        ),
         mixtures=_in_win_rates(engine, tree, mixtures),
     )

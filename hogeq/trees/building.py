@@ -179,23 +179,25 @@ class _Estimate:
         """Begin without plays; `look` gives the node at a state."""
         self.root, self.look = root, look
         self.random = np.random.default_rng(0)
-        self.fortune = 0.0  # its logarithm
+        self.log_fortune = 0.0  # logarithm of the fortune of a bettor against a small tree
         self.sum = 0.0  # of the estimates of all plays
         self.plays = self.spent = 0  # number of plays, and of moves that they looked at
         self.recurs = False  # whether a play came to a state again
 
     def refine(self, name: str, moves: int) -> str:
-        """Play until so many moves were looked at; write the estimate, or refuse too large a tree.
+        """Play at random until so many moves were looked at; write the mean estimate as a text.
 
-        `name` is that of the game, for the message.
+        Each play bets that the tree is too large; a fortune of `SURE` refuses it with
+        `NoTreeError`. `name` is that of the game, for the message.
         """
-        while self.spent <= moves and self.fortune < SURE and not self.recurs:
+        while self.spent <= moves and self.log_fortune < SURE and not self.recurs:
             estimate = self.play()
-            self.plays, self.sum = self.plays + 1, self.sum + estimate
-            self.fortune += math.log(0.9 + 0.1 * estimate / MOST_NODES)
+            self.plays += 1
+            self.sum += estimate
+            self.log_fortune += math.log(0.9 + 0.1 * estimate / MOST_NODES)
         if self.recurs:
             raise NoTreeError(f"{name}: {RECURS}")
-        if self.fortune >= SURE:
+        if self.log_fortune >= SURE:
             raise NoTreeError(f"{name}: has more than {MOST_NODES:,} nodes")
         mean = self.sum / self.plays
         return f"some {mean:.1g} by {counted(self.plays, 'random play')}, at most {MOST_NODES:,}"

@@ -62,7 +62,8 @@ class Side:
     def restrict(self, kept: Choices) -> None:
         """Restrict the whole belief DAG to some of its choices, (C,)."""
         assert self.whole_dag is not None  # noqa: S101 - callers have it
-        self.kept_choices, self.restricted_dag = kept, self.whole_dag.restrict(kept)[0]
+        self.kept_choices = kept
+        self.restricted_dag, _ = self.whole_dag.restrict(kept)
 
     def respond(
         self,
@@ -78,7 +79,8 @@ class Side:
         gains on the value; `deadline`, by default the same, is that of all before it. The search of
         an absent-minded player ends when a share of the gap is gained, or surely cannot be.
         """
-        begin, enough = None, value + LEAST_NEW
+        begin = None
+        enough = value + LEAST_NEW  # payoff of a response that ends the search
         if self.form.is_absent_minded and len(self.pool):
             payoffs_of_pool = (self.restricted_dag.plan_matrix.T @ payoffs)[1:]  # 0 is the begin
             begin = self.pool[payoffs_of_pool.argmax()]
@@ -379,9 +381,8 @@ class Solving:
                 candidates.append(mixed[player].flow[1:])  # all but the root's, which is 1
         responses = []
         for weights in candidates:
-            payoffs = payoffs_against(
-                self.payoffs, dag.plan_matrix @ np.append(1.0, weights), 1 - player
-            )
+            plan = dag.plan_matrix @ np.append(1.0, weights)
+            payoffs = payoffs_against(self.payoffs, plan, 1 - player)
             responses.append(other.respond(payoffs, np.inf, deadline.within(RESPONSE_SECONDS)))
         best = int(np.argmin([response.bound for response in responses]))
         weights = candidates[best]

@@ -38,7 +38,7 @@ from hogeq.trees.exact_numbers import (
     exact_payoff_of_plays,
     row_sum_error,
 )
-from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, reach
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, reach_by_chance
 from hogeq.trees.sequences import SequenceForm
 from hogeq.trees.shuffling import solving_form
 
@@ -324,7 +324,7 @@ class Payoffs:
         ends = np.flatnonzero(tree.player == TERMINAL)
         own_sequence, other_sequence = self._sequences_at_ends(plan)
         sign = 1 - 2 * player  # the payoffs of the tree are player 0's
-        by_chance = reach(tree, np.ones((tree.num_rows, tree.num_actions)))
+        by_chance = reach_by_chance(tree)
         # (E,), reach of terminal nodes by chance and the other player.
         end_reach = np.where(tree.is_possible, by_chance, 0.0)[ends] * plan.weights[other_sequence]
         self.level = Fraction(tree.shift) + sign * Fraction(tree.centre)

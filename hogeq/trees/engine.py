@@ -21,7 +21,7 @@ from hogeq.model.protocol import PlainEngine, Reach, Role, Valued, WinRate
 from hogeq.model.rows import spread_illegal
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError
-from hogeq.trees.flat import TERMINAL, FlatTree, reach
+from hogeq.trees.flat import TERMINAL, FlatTree, reach_by_chance
 from hogeq.trees.packed import first_entries
 from hogeq.trees.sequences import sequence_form
 
@@ -90,7 +90,10 @@ class TreeEngine(PlainEngine):
         """The tree as kernels take it: sequences of both seats, each by rank, then by row.
 
         Refined information sets of both seats have one numbering, and so have their sequences: the
-        empty sequence of seat 0, its other ones, then those of seat 1.
+        empty sequence of seat 0, its other ones, then those of seat 1. An *end* is a pair of
+        sequences with which plays end; a *meeting* is a refined information set, with the sequence
+        that the other player has there. Packed lists hold the ends of each sequence, and the
+        meetings of each refined information set.
         """
         from hogeq.kernels.sequences import Sequences
 
@@ -106,7 +109,7 @@ class TreeEngine(PlainEngine):
         root_sequences = np.array([0, 1 + num_legal[seat == 0].sum(), num_sequences])
         first, second = self._numberings(first_sequence, root_sequences)
         parent_sequence = np.append(first.parent_sequence, second.parent_sequence)[order]
-        chance = reach(tree, np.ones(self.shape))  # (N,), by the moves of chance alone
+        chance = reach_by_chance(tree)
         payoffs = self._payoffs_of_both(chance, first, second, num_sequences)
         meetings = self._meetings(chance, first, second, num_sequences)
         index = np.int32

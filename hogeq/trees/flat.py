@@ -450,6 +450,11 @@ def reach(tree: FlatTree, joint: Floats, player: int | None = None) -> Floats:
     return probability
 
 
+def reach_by_chance(tree: FlatTree) -> Floats:
+    """Compute the reach probability of each node, (N,), by the moves of chance alone."""
+    return reach(tree, np.ones((tree.num_rows, tree.num_actions)))
+
+
 def payoff(tree: FlatTree, first: Floats, second: Floats) -> float:
     """Compute the payoff to player 0 of a policy (R, K) at seat 0 against one at seat 1."""
     probability = reach(tree, np.where(tree.seat[:, None] == 0, first, second))

@@ -106,23 +106,9 @@ def _require_no_teams(teams: Teams) -> None:
 def _game_of_text(
     name: str, forget: Any, trust: bool, teams: Teams
 ) -> "Rules | FlatTree | Positions":
-    """Load the game of a run's folder, of a file by its suffix, or of a name.
-
-    A run's game is built with the run's own `forget` and `teams`; others are refused, and so is a
-    game that has changed since the run.
-    """
-    config = GameName(name).config  # of the run, empty if the text names none
-    if config.get("game"):
-        run_options = GameName(name).how
-        for option, value in (("forget", forget), ("teams", teams and teams_text(teams))):
-            if value not in {None, run_options[option]}:
-                allowed = f"{run_options[option] or 'nothing'}, as the run does"
-                raise HogeqError(refusal(option, value, allowed))
-        GameName(name).load_plugins(trust)
-        game = _game_of_text(config["game"], run_options["forget"], trust, run_options["teams"])
-        if not isinstance(game, Rules):
-            GameName(name).require_unchanged(game.digest())
-        return game
+    """Load the game of a run's folder, of a file by its suffix, or of a name."""
+    if GameName(name).config.get("game"):  # of a run; the config is empty if the text names none
+        return _game_of_run(GameName(name), forget, trust, teams)
     suffix = GameName(name).tree_suffix
     if suffix == ".efg":
         from hogeq.trees.gambit import from_efg
@@ -141,6 +127,26 @@ def _game_of_text(
             raise HogeqError(refusal("forget", forget, "texts, where a tree was saved"))
         return forget_by_name(load_tree_file(name), forget)
     return _find_named(name, forget, trust, teams)
+
+
+def _game_of_run(
+    run: GameName, forget: Any, trust: bool, teams: Teams
+) -> "Rules | FlatTree | Positions":
+    """Load the game of a run's folder with the run's own `forget` and `teams`; refuse others.
+
+    A game that has changed since the run is refused, too.
+    """
+    run_options = run.how
+    for option, value in (("forget", forget), ("teams", teams and teams_text(teams))):
+        if value not in {None, run_options[option]}:
+            allowed = f"{run_options[option] or 'nothing'}, as the run does"
+            raise HogeqError(refusal(option, value, allowed))
+    run.load_plugins(trust)
+    name = run.config["game"]
+    game = _game_of_text(name, run_options["forget"], trust, run_options["teams"])
+    if not isinstance(game, Rules):
+        run.require_unchanged(game.digest())
+    return game
 
 
 def require_game(name: str) -> None:

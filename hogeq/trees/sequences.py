@@ -406,7 +406,8 @@ def _list_sequences(tree: FlatTree, player: int) -> SequenceForm:
     sequence_of_node = np.zeros(tree.num_nodes, np.int64)
     refined_of_node = np.full(tree.num_nodes, -1)
     numbers: dict[int, int] = {}  # of refined information sets, by parent sequence * R + row
-    first_nodes, action = [np.zeros(0, np.int64)], tree.action
+    first_nodes = [np.zeros(0, np.int64)]  # of refined information sets
+    action = tree.action
     # As in the form, with room for one refined information set at each node.
     sequence_offsets = np.ones(1 + np.count_nonzero(tree.player == player), np.int64)
     for level in tree.levels:
@@ -416,26 +417,34 @@ def _list_sequences(tree: FlatTree, player: int) -> SequenceForm:
         is_after_own = tree.mover[nodes] == player
         sequence_of_node[nodes] = np.where(is_after_own, longer_sequence, sequence_of_node[parent])
         own = nodes[tree.player[nodes] == player]
-        pairs = sequence_of_node[own] * tree.num_rows + tree.row[own]
-        distinct, first_index, inverse = np.unique(pairs, return_index=True, return_inverse=True)
-        # New pairs of a sequence and a row become refined information sets, by their first nodes.
-        order = np.argsort(first_index)
         num_before = len(numbers)
-        number_of_pair = np.empty(len(distinct), np.int64)
-        number_of_pair[order] = [
-            numbers.setdefault(pair, len(numbers)) for pair in distinct[order].tolist()
-        ]
-        is_new = number_of_pair[order] >= num_before
-        new_nodes = own[first_index[order[is_new]]]
-        new_sequences = np.cumsum(tree.num_legal[tree.row[new_nodes]])
-        new_offsets = sequence_offsets[num_before] + new_sequences
+        refined, new = _number_pairs(sequence_of_node[own] * tree.num_rows + tree.row[own], numbers)
+        refined_of_node[own] = refined
+        first_nodes.append(own[new])
+        num_new_sequences = np.cumsum(tree.num_legal[tree.row[own[new]]])
+        new_offsets = sequence_offsets[num_before] + num_new_sequences
         sequence_offsets[num_before + 1 : len(numbers) + 1] = new_offsets
-        first_nodes.append(new_nodes)
-        refined_of_node[own] = number_of_pair[inverse]
     parent_sequence, rows = np.divmod(np.array([*numbers], np.int64), tree.num_rows)
     first_node = np.concatenate(first_nodes)
     of_refined_and_nodes = rows, parent_sequence, sequence_of_node, first_node, refined_of_node
     return SequenceForm(tree, player, *of_refined_and_nodes)
+
+
+def _number_pairs(pairs: Ints, numbers: dict[int, int]) -> tuple[Ints, Ints]:
+    """Assign numbers to pairs of a sequence and a row, (n,), each coded as one integer.
+
+    New pairs get the next numbers, in the order in which they come, and are added to `numbers`.
+    Returns the number of each pair, (n,), and the index of the first of each new one.
+    """
+    distinct, first_index, inverse = np.unique(pairs, return_index=True, return_inverse=True)
+    order = np.argsort(first_index)
+    num_before = len(numbers)
+    number_of_pair = np.empty(len(distinct), np.int64)
+    number_of_pair[order] = [
+        numbers.setdefault(pair, len(numbers)) for pair in distinct[order].tolist()
+    ]
+    is_new = number_of_pair[order] >= num_before
+    return number_of_pair[inverse], first_index[order[is_new]]
 
 
 def inflated_forms(tree: FlatTree, deadline: Deadline) -> tuple[SequenceForm, SequenceForm]:

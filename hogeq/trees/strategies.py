@@ -89,22 +89,12 @@ def _file_of(path: Path) -> Path:
 def _check_strategy(tree: Rows, given: ArrayLike | Mixture, name: str) -> Strategy:
     """Check an array, or a mixture of strategies, against the rows and legal actions of a tree.
 
-    Arrays are probabilities, (R, K), or numbers of actions, (R,). Components of a mixture that are
-    for the same seat make one for that seat; otherwise each must be for both. `name` is what errors
-    call the strategy.
+    Arrays are probabilities, (R, K), or numbers of actions, (R,). `name` is what errors call the
+    strategy.
     """
-    shape = tree.num_rows, tree.num_actions
     if isinstance(given, Mixture):
-        components = [tree_strategy(tree, part, name) for part in given.parts]
-        seat = components[0].seat if components else None
-        are_of_different_seats = any(component.seat != seat for component in components)
-        if are_of_different_seats:
-            components = [
-                component.whole(f"{name}, part {number}")  # refuses one for a single seat
-                for number, component in enumerate(components, 1)
-            ]
-        mixture = Mixture(given.weights, [component.array for component in components])
-        return replace(strategy_of_shape(shape, mixture, name), seat=seat)
+        return _check_mixture(tree, given, name)
+    shape = tree.num_rows, tree.num_actions
     array = as_array(given, name)
     if not tree.num_rows:  # chance alone moves
         return Strategy.unchecked(np.zeros(shape))
@@ -113,6 +103,24 @@ def _check_strategy(tree: Rows, given: ArrayLike | Mixture, name: str) -> Strate
     pure_strategy = strategy_of_shape(shape, array, name)  # numbers of actions, (R,)
     tree.check_strategy(pure_strategy.policy, name)
     return pure_strategy
+
+
+def _check_mixture(tree: Rows, given: Mixture, name: str) -> Strategy:
+    """Check a mixture of strategies of a tree, each of any form.
+
+    Components that are for the same seat make a mixture for that seat; otherwise each must be for
+    both. `name` is what errors call the mixture.
+    """
+    components = [tree_strategy(tree, part, name) for part in given.parts]
+    seat = components[0].seat if components else None
+    if any(component.seat != seat for component in components):
+        components = [
+            component.whole(f"{name}, part {number}")  # refuses one for a single seat
+            for number, component in enumerate(components, 1)
+        ]
+    mixture = Mixture(given.weights, [component.array for component in components])
+    strategy = strategy_of_shape((tree.num_rows, tree.num_actions), mixture, name)
+    return replace(strategy, seat=seat)
 
 
 def _read_file(tree: Rows, path: Path) -> Strategy:
@@ -183,13 +191,12 @@ def _read_profile(tree: Rows, given: Any, where: str) -> Strategy:
         policy, seat = policy_and_seat
         strategy = _check_strategy(tree, policy, where)
         return strategy if seat is None else restrict_to_seat(tree, strategy, seat)
-    if isinstance(tree, FlatTree):
-        rows = order_of_rows(tree).tolist()  # the order in which Gambit numbers them
-    elif isinstance(given, str):
+    if not isinstance(tree, FlatTree) and isinstance(given, str):
         allowed = "allowed for a game without a tree: uniform, arrays, files .npz, .csv and .json"
         raise StrategyError(f"{where}: got a profile of Gambit; {allowed}")
-    else:
-        rows = [*range(tree.num_rows)]
+    rows = [*range(tree.num_rows)]
+    if isinstance(tree, FlatTree):
+        rows = order_of_rows(tree).tolist()  # the order in which Gambit numbers them
     infosets = []
     for row in rows:
         named = tree.at(row)

@@ -350,6 +350,11 @@ def _flat_node(
         name = tree.names[row]
         infoset = name.state if isinstance(name, Known) else name
         return Node(int(tree.member[row]), infoset, moves)
+    return Node(int(tree.player[node]), moves=moves, payoffs=_payoffs_of_members(tree, sides, node))
+
+
+def _payoffs_of_members(tree: FlatTree, sides: Sides, node: int) -> list[Fraction | float]:
+    """List the payoffs to all players at a terminal node: a side's goes to its first member."""
     difference = float(tree.payoff[node])  # of the payoff to player 0 from shift + centre
     side_payoffs: list[Fraction | float] = [difference, -difference]
     if tree.shift or tree.centre:  # fractions, so that the sums of all nodes are equal
@@ -359,7 +364,7 @@ def _flat_node(
     payoffs: list[Fraction | float] = [0.0] * len(sides)
     for side in {*sides}:
         payoffs[sides.index(side)] = side_payoffs[side]
-    return Node(int(tree.player[node]), moves=moves, payoffs=payoffs)
+    return payoffs
 
 
 def _short_fraction(value: Fraction | float) -> Fraction | float:

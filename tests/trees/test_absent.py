@@ -184,7 +184,7 @@ def test_no_policy_in_a_box_exceeds_its_bound(seed: int, problems: Any) -> None:
         points = np.stack([random_policy(tree, random) for _ in range(50)], axis=2)
         points = points[..., :1] + size * (points - points[..., :1])
         lower, upper = points.min(axis=2), points.max(axis=2)
-        bound = decision.bounds(lower[..., None], upper[..., None])[0][0]
+        bound = decision.bound_boxes(lower[..., None], upper[..., None])[0][0]
         worth = decision.values(points)[0]
         assert worth.max() <= bound + 1e-12
         if size < 0.1:  # by the square of the width
