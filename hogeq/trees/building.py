@@ -12,13 +12,22 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.support.aliases import Floats
+from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError, counted, one_line, raised, shown
 from hogeq.support.progress import Phase, phase
 from hogeq.support.short_fractions import short_fraction
 from hogeq.support.workers import memory
 from hogeq.trees.exact_numbers import MOST_EXACT, are_exact_doubles, is_exact_double
-from hogeq.trees.flat import CHANCE, IN_RANGE, LARGEST, TERMINAL, FlatTree, Forget, history_text
+from hogeq.trees.flat import (
+    CHANCE,
+    IN_RANGE,
+    LARGEST,
+    TERMINAL,
+    FlatTree,
+    Forget,
+    Indices,
+    history_text,
+)
 from hogeq.trees.lasting_names import NoLastingNameError, lasting_name
 from hogeq.trees.rows import ROW_SUM
 from hogeq.trees.teams import Known, Sides, paid_to, teams_of
@@ -119,11 +128,10 @@ def flatten(
                 movers.append(node.player)
             limits.check(len(moves), depth, progress)
     tree = walk.tree(name, describe)
-    if tree.largest_payoff < 1.0 / LARGEST:
-        raise HogeqError(
-            f"{name}: the largest payoff is {tree.largest_payoff:g}; {IN_RANGE}, the largest "
-            f"{1.0 / LARGEST:g} or more, or all 0"
-        )
+    least = 1.0 / LARGEST
+    if tree.largest_payoff < least:
+        largest = f"the largest payoff is {tree.largest_payoff:g}"
+        raise HogeqError(f"{name}: {largest}; {IN_RANGE}, the largest {least:g} or more, or all 0")
     return tree
 
 
@@ -463,6 +471,14 @@ class _Walk(InformationSets):
         loses_no_digit = np.array_equal(differences + constant, payoffs)
         return (differences, centre) if loses_no_digit else (payoffs, 0.0 - half)
 
+    def _actions_of_rows(self, rows: "array[Any]") -> tuple[Ints, Indices]:
+        """List how many actions some rows have, (n,), and the numbers of these actions, (n, K)."""
+        num_legal = np.array([len(self.legal[row]) for row in rows], np.int64)
+        action_numbers = np.zeros((len(rows), self.most_actions), np.int32)
+        for index, row in enumerate(rows):
+            action_numbers[index, : num_legal[index]] = self.legal[row]
+        return num_legal, action_numbers
+
     def tree(self, name: str, describe: Callable[[Sequence[int]], list[str]]) -> FlatTree:
         """Build the tree of all nodes walked; the walk's arrays are used up by it.
 
@@ -473,10 +489,7 @@ class _Walk(InformationSets):
         # New number of a row by its old one; the last entry is for nodes without a row, -1.
         new_number = np.full(len(names) + 1, -1, np.int32)
         new_number[old_numbers] = np.arange(len(names))
-        num_legal = np.array([len(self.legal[number]) for number in old_numbers], np.int64)
-        moves = np.zeros((len(names), self.most_actions), np.int32)
-        for row, number in enumerate(old_numbers):
-            moves[row, : num_legal[row]] = self.legal[number]
+        num_legal, action_numbers = self._actions_of_rows(old_numbers)
         half = float(self.total) / 2
         payoffs, centre = self._centre(self.join("payoff", np.float64), half)
         row = new_number[self.join("row", np.int32)]
@@ -495,7 +508,7 @@ class _Walk(InformationSets):
             terminal_payoffs=payoffs,
             seat=np.array(seat, np.int8),
             num_legal=num_legal,
-            action_numbers=moves,
+            action_numbers=action_numbers,
             chance_numbers=self.join("drawn", np.int32),
             chance_probabilities=self.join("chance", np.float64),
             names=names,

@@ -139,8 +139,7 @@ class EfgReader:
     def _read_node(self) -> int:
         """Read a node up to its outcome; return the index of its information set.
 
-        At a terminal node that is -1. An information set lists its actions at its first node; other
-        nodes may repeat them and its name.
+        At a terminal node that is -1.
         """
         kind = self.ahead
         if kind not in ("c", "p", "t"):
@@ -149,15 +148,22 @@ class EfgReader:
         self._read_text("name of a node")
         if kind == "t":
             return -1
-        player = (
-            CHANCE if kind == "c" else self._read_whole_number("player", 1, len(self.players)) - 1
-        )
+        player = CHANCE
+        if kind == "p":
+            player = self._read_whole_number("player", 1, len(self.players)) - 1
+        return self._read_infoset(player)
+
+    def _read_infoset(self, player: int) -> int:
+        """Read the information set of a node of a player, or the event of chance; return its index.
+
+        It lists its actions at its first node; other nodes may repeat them and its name.
+        """
         start = self.start
         number = self._read_whole_number("information set", 0)
         name = self._read_text("name") if self.is_text else ""
-        listed = self._read_actions(chance=kind == "c") if self.ahead == "{" else None
+        listed = self._read_actions(chance=player == CHANCE) if self.ahead == "{" else None
         row = self.rows.setdefault((player, number), len(self.infosets))
-        who = "chance" if kind == "c" else f"player {player + 1}"
+        who = "chance" if player == CHANCE else f"player {player + 1}"
         what = f"information set {number} of {who}"
         if row == len(self.infosets):  # a new one
             if listed is None:
@@ -166,7 +172,8 @@ class EfgReader:
             return row
         known = self.infosets[row]
         if listed is not None and listed != (known.actions, known.chances):
-            allowed = f"those of its first node, {_actions_text(known.actions, known.chances)}"
+            known_actions = _actions_text(known.actions, known.chances)
+            allowed = f"those of its first node, {known_actions}"
             self._refuse(f"{what}, its actions", allowed, _actions_text(*listed), start)
         if name and known.name not in ("", name):
             allowed = f"that of its first node, {shown(known.name)}"
@@ -176,10 +183,7 @@ class EfgReader:
         return row
 
     def _read_actions(self, *, chance: bool) -> tuple[tuple[str, ...], tuple[Fraction, ...]]:
-        """Read a list of actions, with probabilities if they are of chance: labels, probabilities.
-
-        Decimal probabilities may miss the sum 1 by rounding; all are divided by their sum.
-        """
+        """Read a list of actions: their labels, and probabilities if they are of chance."""
         labels: list[str] = []
         texts: list[str] = []  # of the probabilities
         chances: list[Fraction] = []
@@ -197,16 +201,26 @@ class EfgReader:
         self._next_token()
         if not chance:
             return tuple(labels), ()
+        return tuple(labels), self._scaled_chances(chances, texts, start)
+
+    def _scaled_chances(
+        self, chances: Sequence[Fraction], texts: Sequence[str], start: int
+    ) -> tuple[Fraction, ...]:
+        """Divide probabilities by their sum; refuse them if that is another number than 1.
+
+        `texts` are those of the probabilities: decimals may miss the sum by rounding. `start` is
+        where they stand in the file, for the message.
+        """
         total = Fraction()
-        for chance_of_action in chances:
-            total += chance_of_action
+        for chance in chances:
+            total += chance
             if not _is_short(total):
                 self._refuse("sum of probabilities", f"a fraction of {MOST_BITS} bits", at=start)
         has_decimals = not all(text.isdecimal() or "/" in text for text in texts)
         if abs(total - 1) > (ROUNDING if has_decimals else 0):
             allowed = "1, which decimals may miss by 1e-9" if has_decimals else "1"
             self._refuse("sum of probabilities", allowed, str(total), start)
-        return tuple(labels), tuple(chance_of_action / total for chance_of_action in chances)
+        return tuple(chance / total for chance in chances)
 
     def _read_outcome(self) -> Payoffs | None:
         """Read the outcome of a node and return its payoffs, None without an outcome, 0.

@@ -330,9 +330,10 @@ class SequenceForm:
 
         acts = start.copy()
         if self.has_row_order:
-            # Improved in place, a pass over all rows at a time.
             chosen = acts[self.treeplex.policy_row]
-            weights, values = np.ones(self.num_refined), payoffs.copy()  # scratch space
+            weights = np.ones(self.num_refined)  # scratch space, as are the values
+            values = payoffs.copy()
+            # A pass improves `chosen` in place; it returns whether a row has changed.
             while row_search.ascend(self.treeplex, payoffs, LEAST_GAIN, chosen, weights, values):
                 if deadline.is_over:
                     break

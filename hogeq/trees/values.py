@@ -106,13 +106,30 @@ def enclose_payoff(tree: FlatTree, first: Strategy, second: Strategy, tolerance:
     1. Compute the term of every terminal node, probability times payoff, and bound its error.
     2. Sum in float64 as many terms of small errors as `tolerance` allows.
     3. Compute the others, `MOST_EXACT` at most, in fractions.
+    """
+    from hogeq.trees.enclosures import SAFE  # loads what few values need
+
+    terms, errors = _terms_and_errors(tree, first, second)
+    order = np.argsort(-errors, kind="stable")  # the largest errors first
+    # Sum of the errors from each term, in this order, to the last.
+    errors_from = np.append(SAFE * np.cumsum(errors[order][::-1])[::-1], 0.0)
+    num_exact = int((errors_from > tolerance).sum())
+    num_exact = 0 if tree.is_rounded else min(num_exact, MOST_EXACT)
+    middle = Fraction(tree.shift + tree.centre) + Fraction(float(terms[order[num_exact:]].sum()))
+    middle += exact_payoff_of_plays(tree, order[:num_exact], first, second)
+    radius = Fraction(float(errors_from[num_exact]))
+    return middle - radius, middle + radius
+
+
+def _terms_and_errors(tree: FlatTree, first: Strategy, second: Strategy) -> tuple[Floats, Floats]:
+    """Compute probability times payoff of every terminal node, (E,), and bounds on errors, (E,).
 
     A term's error has three parts. Its relative error is that of a product of probabilities, with
-    roundings for each move (and `misses` where a row does not sum to 1), for the components of the
+    roundings for each move (and misses where a row does not sum to 1), for the components of the
     mixtures, and for the sum of all terms. Payoffs that were centred around 0 had some digits
     rounded away. A product that is too small for a double is off by `TINY`.
     """
-    from hogeq.trees.enclosures import SAFE, TINY, gamma  # loads what few values need
+    from hogeq.trees.enclosures import SAFE, TINY, gamma
 
     ends = np.flatnonzero(tree.player == TERMINAL)
     probability = np.zeros(len(ends))
@@ -123,24 +140,14 @@ def enclose_payoff(tree: FlatTree, first: Strategy, second: Strategy, tolerance:
     probability[~tree.is_possible[ends]] = 0.0
     terms = probability * tree.terminal_payoffs
     misses = max(tree.chance_sum_error, row_sum_error(tree, first), row_sum_error(tree, second))
-    num_roundings = len(tree.levels) * (flat.MOVE_ROUNDINGS + misses) + _count_mixing_roundings(
-        first, second
-    )
+    num_roundings = len(tree.levels) * (flat.MOVE_ROUNDINGS + misses)
+    num_roundings += _count_mixing_roundings(first, second)
     num_roundings += PAIRWISE + flat.OTHER_ROUNDINGS  # the sum of all plays, and the rest
     level = abs(tree.shift) + abs(tree.centre)
     relative_part = gamma(num_roundings) * np.abs(terms)
     missed_by_centring = flat.CENTRING_ROUNDINGS * UNIT_ROUNDOFF * level * probability
     underflow = TINY * tree.largest_payoff * tree.is_possible[ends]
-    errors = SAFE * (relative_part + missed_by_centring + underflow)
-    order = np.argsort(-errors, kind="stable")  # the largest errors first
-    # Sum of the errors from each term, in this order, to the last.
-    errors_from = np.append(SAFE * np.cumsum(errors[order][::-1])[::-1], 0.0)
-    num_exact = int((errors_from > tolerance).sum())
-    num_exact = 0 if tree.is_rounded else min(num_exact, MOST_EXACT)
-    middle = Fraction(tree.shift + tree.centre) + Fraction(float(terms[order[num_exact:]].sum()))
-    middle += exact_payoff_of_plays(tree, order[:num_exact], first, second)
-    radius = Fraction(float(errors_from[num_exact]))
-    return middle - radius, middle + radius
+    return terms, SAFE * (relative_part + missed_by_centring + underflow)
 
 
 def gains_between(
