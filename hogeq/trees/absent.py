@@ -114,7 +114,8 @@ class Decision:
         self.form = form
         self.unit = unit  # differences of payoffs are compared with shares of it
         self.legal = form.tree.legal  # (R, K)
-        num_pasts, (num_rows, num_actions) = form.num_refined, self.legal.shape
+        num_pasts = form.num_refined
+        num_rows, num_actions = self.legal.shape
         require_cells(form.tree.name, "ways to come to information sets", num_pasts, num_actions)
         # Passes give every past K sequences: 1 + j * K + a takes action a at past j; 0 is empty.
         padded = 1 + form.refined_of_sequence * num_actions + form.action_of_sequence  # (S,)
@@ -129,7 +130,8 @@ class Decision:
         np.maximum.at(self.visits, form.row_of_refined, form.visits)
         self.repeatable_rows = np.flatnonzero(self.visits > 1)  # rows that a play can meet again
         # (R, J), 1 at the pasts of each row.
-        ones, past = np.ones(num_pasts), np.arange(num_pasts)
+        ones = np.ones(num_pasts)
+        past = np.arange(num_pasts)
         self.pasts_of_rows = csr_array((ones, (form.row_of_refined, past)), (num_rows, num_pasts))
         # Each payoff with its size: the largest sum bounds every play's, whatever the signs.
         sizes = form.perfect_recall_values(np.abs(payoffs))[0]
@@ -331,7 +333,8 @@ class Decision:
         n roundings of sums of a size move them by n units of roundoff to first order (gamma_n of
         Higham); the factor 2 covers the rest. ``docs/absent-mindedness.md`` counts them.
         """
-        num_pasts, num_actions = len(self.largest_payoff_after), self.legal.shape[1]
+        num_pasts = len(self.largest_payoff_after)
+        num_actions = self.legal.shape[1]
         num_levels = len(self.form.refined_by_depth) + 1
         roundings = num_levels * (4 * num_actions + 8) + 2 * num_pasts + 16
         reached_payoffs = self.largest_payoff_after @ most_reach[:, 0]
@@ -423,17 +426,20 @@ class Decision:
         Where the row can be met again, its longest side is halved. Else the payoff is linear in it,
         pure actions suffice, and the actions that are left are parted.
         """
-        lower, upper = leaf.lower, leaf.upper
+        lower = leaf.lower
+        upper = leaf.upper
         if self.visits[row] > 1:
             action = int((upper[row] - lower[row]).argmax())
             cut = float(upper[row, action] + lower[row, action]) / 2.0
-            second_lower, first_upper = lower.copy(), upper.copy()
+            second_lower = lower.copy()
+            first_upper = upper.copy()
             second_lower[row, action] = first_upper[row, action] = cut
             halves = [tighten(lower, first_upper), tighten(second_lower, upper)]
             return Step(leaf.number, row, action, cut), halves
         halves = []
         for actions in np.array_split(np.flatnonzero(upper[row] > 0.0), 2):
-            half_lower, half_upper = lower.copy(), upper.copy()
+            half_lower = lower.copy()
+            half_upper = upper.copy()
             half_upper[row] = 0.0
             half_upper[row, actions] = 1.0
             if len(actions) == 1:
@@ -464,7 +470,8 @@ class Decision:
             edt.append((solved.value - value - margin, solved.bound - value + margin))
             num_solved += 1
         best = self.solve(deadline, policy)
-        least, most = float(best.value - value - margin), float(best.bound - value + margin)
+        least = float(best.value - value - margin)
+        most = float(best.bound - value + margin)
         if num_solved < len(self.repeatable_rows):
             edt.append((0.0, best.bound - value + margin))
         edt_least, edt_most = (float(max(ends)) for ends in zip(*edt, strict=True))

@@ -95,10 +95,13 @@ def solve_absent_minded(tree: FlatTree, limit: float | Deadline) -> Equilibrium:
     plan = plan_of(solving_form(tree, 1 - player), uniform, deadline)
     payoffs = Payoffs(tree, player, plan, deadline)
     solved, value, bound, is_proved = solve_decision(payoffs, deadline, tree.units)
-    least, most = value, bound
+    least = value
+    most = bound
     if player == 1:  # results are in payoffs to player 0
-        least, most = payoffs.payoff_sum - bound, payoffs.payoff_sum - value
-    lower, upper = below(least), above(most)
+        least = payoffs.payoff_sum - bound
+        most = payoffs.payoff_sum - value
+    lower = below(least)
+    upper = above(most)
     policy = Strategy.unchecked(solved.policy)
     return Equilibrium(
         lower=lower,

@@ -59,7 +59,8 @@ def respond_in_tree(tree: FlatTree, target: Strategy, budget: Budget) -> Respons
         dags = build_dags(tree, MOST_ENTRIES, deadline.share(0.5))
         if None not in dags:
             return responses.respond_in_both_seats(tree, target, limit=0.0, whole_dags=dags)
-    search, begin = None, None
+    search = None
+    begin = None
     if all(sequence_form(tree, player).has_row_order for player in (0, 1)):
         engine = TreeEngine(tree)
         search = attack(engine, target, budget, deadline=deadline.share(0.7))

@@ -314,9 +314,12 @@ class _Builder:
         self, form: SequenceForm, plans: Ints | None, most: int, deadline: Deadline
     ) -> None:
         """Begin a DAG without decisions; `plans`, (n, R), are pure strategies, or None for all."""
-        self.form, self.inflated = form, form.inflated
-        self.most, self.deadline = most, deadline  # entries and time allowed
-        self.is_whole, self.tree = plans is None, self.inflated.tree
+        self.form = form
+        self.inflated = form.inflated
+        self.tree = self.inflated.tree
+        self.most = most  # entries allowed
+        self.deadline = deadline
+        self.is_whole = plans is None
         self.plans = np.zeros((0, self.tree.num_rows), np.int64) if plans is None else plans
         self.below, self.turn = _below_and_turns(self.inflated, deadline)
         # Beliefs by the turn of their first row.
@@ -328,7 +331,9 @@ class _Builder:
         size = 2, self.inflated.num_refined  # two random numbers of each, to hash beliefs by
         self.keys = np.random.default_rng(0).integers(2**63, size=size, dtype=np.uint64)
         # The DAG so far: its size, choice 0 included, and its arrays in parts, to be joined.
-        self.entries, self.num_decisions, self.num_choices = 0, 0, 1
+        self.entries = 0
+        self.num_decisions = 0
+        self.num_choices = 1
         self.rows = [np.zeros(0, np.int64)]  # of decisions
         self.allowed = [np.ones(1, bool)]  # of choices
         self.edges = [np.zeros((2, 0), np.int64)]  # choices, and the decisions that they lead to
@@ -348,15 +353,25 @@ class _Builder:
                 beliefs = _Beliefs(*map(np.concatenate, zip(*waiting, strict=True)))
                 waiting.clear()
                 self.decide(turn, beliefs)
+        return self.join()
+
+    def join(self) -> BeliefDag:
+        """Join the parts of the arrays to a DAG, with edges in the order of their targets."""
         sequences, choices = np.concatenate(self.taken, axis=1)
-        allowed, rows = np.concatenate(self.allowed), np.concatenate(self.rows)
-        shape = self.inflated.num_sequences, len(allowed)
+        allowed = np.concatenate(self.allowed)
+        rows = np.concatenate(self.rows)
         source, target = np.concatenate(self.edges, axis=1)
         order = np.argsort(target, kind="stable")
-        edges = source[order], target[order]
-        matrix = csr_array((np.ones(len(sequences)), (sequences, choices)), shape)
-        choice_offsets = 1 + offsets(self.tree.num_legal[rows])
-        return BeliefDag(self.form, rows, *edges, matrix, choice_offsets, allowed)
+        shape = self.inflated.num_sequences, len(allowed)
+        return BeliefDag(
+            self.form,
+            row_of_decision=rows,
+            edge_source=source[order],
+            edge_target=target[order],
+            plan_matrix=csr_array((np.ones(len(sequences)), (sequences, choices)), shape),
+            choice_offsets=1 + offsets(self.tree.num_legal[rows]),
+            allowed_choices=allowed,
+        )
 
     def enter(self, choice: Ints, refined: Ints, reached_by: Choices) -> None:
         """Split what follows choices into beliefs, which wait for the turns of their first rows.
@@ -412,7 +427,7 @@ class _Builder:
         counts = self.tree.num_legal[row]
         owner = np.repeat(np.arange(len(row)), counts)  # (C',), decision of each new choice
         action = np.arange(len(owner)) - first_entries(counts)[owner]  # (C',)
-        allowed, takes = self.takers(row, owner, action, decision_of, beliefs.reached_by)
+        allowed, takes = self.allowed_choices(row, owner, action, decision_of, beliefs.reached_by)
         num_allowed = np.bincount(owner[allowed], minlength=len(row))
         new_entries = len(beliefs.parent_choice) + int((sizes * num_allowed).sum())
         self.require(new_entries)
@@ -458,14 +473,15 @@ class _Builder:
             raise ArithmeticError("two beliefs have one code")  # of probability 2**-63
         return representative, kind
 
-    def takers(
+    def allowed_choices(
         self, row: Ints, owner: Ints, action: Ints, decision_of: Ints, reached_by: Choices
     ) -> tuple[Choices, Choices]:
-        """Say which new choices are allowed, (C',), and which pure strategies take each, (C', n).
+        """Mark the new choices that are allowed, (C',), and the pure strategies that take each.
 
         A choice is allowed if a pure strategy takes it; in the whole DAG all are. Given are the row
         of each new decision, (D',), the decision and the action of each choice, (C',), the decision
-        of each belief, (B,), and the strategies that reach it, (B, n).
+        of each belief, (B,), and the strategies that reach it, (B, n). The strategies that take a
+        choice are marked in an array (C', n).
         """
         reaches_decision = np.zeros((len(row), reached_by.shape[1]), bool)
         np.logical_or.at(reaches_decision, decision_of, reached_by)

@@ -142,7 +142,8 @@ def ascend_from_starts(
         improved = form.ascend(start, payoffs, deadline)
         payoff = float(form.pure_realisation(improved) @ payoffs)
         if payoff > best:
-            response, best = improved, payoff
+            response = improved
+            best = payoff
         if bound - best <= LEAST_GAIN or deadline.is_over:
             break
     return bound, response, best

@@ -77,7 +77,8 @@ class PolicyPrograms:
     def __init__(self, form: SequenceForm, payoffs: csr_array) -> None:
         """Set up the equations that all programs share: of weights and of rows."""
         tree = form.tree
-        self.form, self.payoffs = form, payoffs
+        self.form = form
+        self.payoffs = payoffs
         refined = form.refined_of_sequence[1:]
         self.parent_of_step = form.parent_sequence[refined]  # (n,), sequence without the step
         self.cell_of_step = np.flatnonzero(tree.legal)[form.legal_action_of_sequence]  # (n,)
@@ -173,11 +174,13 @@ class PolicyPrograms:
         """
         box, least, most, coupling, right_sides, _ = relaxation
         sequences, cells = self.num_variables
-        coupled_prices, equal_prices = optimum.coupling_prices, optimum.equation_prices
+        coupled_prices = optimum.coupling_prices
+        equal_prices = optimum.equation_prices
         slopes = np.append(self.payoffs @ optimum.opponent_weights, np.zeros(cells))
         slopes -= coupling.T @ coupled_prices
         slopes -= self.equations.T @ equal_prices
-        lower, upper = np.append(least, box.lower), np.append(most, box.upper)
+        lower = np.append(least, box.lower)
+        upper = np.append(most, box.upper)
         bound = np.where(slopes > 0.0, upper, lower) @ slopes
         bound += coupled_prices @ right_sides + equal_prices @ self.equation_sides
         # The same sums with absolute values: the rounding error is a share of this size.
@@ -209,7 +212,8 @@ class PolicyPrograms:
         """
         # A product for each level, of two roundings at most; twice that.
         margin = 2.0 * len(self.form.tree.levels) * np.finfo(float).eps
-        least, most = self.form.realisation(box.lower), self.form.realisation(box.upper)
+        least = self.form.realisation(box.lower)
+        most = self.form.realisation(box.upper)
         return least * (1.0 - margin), np.minimum(most * (1.0 + margin), 1.0)
 
     def _couple(

@@ -185,7 +185,8 @@ class _Estimate:
 
     def __init__(self, root: Any, look: Callable[[Any], Node]) -> None:
         """Begin without plays; `look` gives the node at a state."""
-        self.root, self.look = root, look
+        self.root = root
+        self.look = look
         self.random = np.random.default_rng(0)
         self.log_fortune = 0.0  # logarithm of the fortune of a bettor against a small tree
         self.sum = 0.0  # of the estimates of all plays
@@ -390,7 +391,8 @@ class InformationSets:
     def sorted_rows(self) -> "tuple[list[Hashable], array[Any], array[Any]]":
         """Sort the rows by player and by the text of their name: names, players, old numbers."""
         names: list[Hashable] = []
-        seat, numbers = array("b"), array("i")
+        seat = array("b")
+        numbers = array("i")
         for player in sorted(self.rows):
             player_names = sorted(self.rows[player], key=str)
             names += player_names
@@ -453,7 +455,8 @@ class _Walk(InformationSets):
         the sum of both players' payoffs. Payoffs stay as they are, with a centre that takes `half`
         back, if a difference would be rounded, and in a zero-sum game if they are around 0 already.
         """
-        least, most = payoffs.min(initial=np.inf), payoffs.max(initial=-np.inf)
+        least = payoffs.min(initial=np.inf)
+        most = payoffs.max(initial=-np.inf)
         middle = least / 2 + most / 2
         if not self.total and not abs(middle) > most - least > 0.0:
             return payoffs, 0.0

@@ -57,7 +57,8 @@ class EfgReader:
 
     def __init__(self, where: str, text: str) -> None:
         """Begin to read a text; `where` names the file in error messages."""
-        self.where, self.text = where, text
+        self.where = where
+        self.text = text
         self.start = self.end = 0  # of the next token in the text
         self.ahead = ""  # the next token
         self.players: list[str] = []  # their names

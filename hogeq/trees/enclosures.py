@@ -225,7 +225,8 @@ def exact_numbers_of(tree: FlatTree) -> Numbers | None:
     is_small = tree.num_nodes <= MOST_NODES and tree.num_nodes * len(tree.levels) <= MOST_WORK
     if tree.is_rounded or not is_small:
         return None
-    by_chance, nodes = ExactReach(tree, CHANCE), tree.nodes_after_chance
+    by_chance = ExactReach(tree, CHANCE)
+    nodes = tree.nodes_after_chance
     probabilities = [*map(by_chance.step, tree.parent[nodes].tolist(), nodes.tolist())]
     level = Fraction(tree.shift + tree.centre)  # the tree's payoffs are relative to it
     offset = float(level)
@@ -511,7 +512,8 @@ def _exact_values(dag: BeliefDag, payoffs: Fractions, deadline: Deadline) -> Fra
     for sequence, choice in until_deadline(pairs, deadline):
         if payoffs[sequence]:
             values[choice] += payoffs[sequence]
-    allowed, sources = dag.allowed_choices.tolist(), dag.edge_source.tolist()
+    allowed = dag.allowed_choices.tolist()
+    sources = dag.edge_source.tolist()
     # Of each decision its choices, and the edges to it: the first, and the one after the last.
     choices = pairwise(dag.choice_offsets.tolist())
     edges = pairwise(dag.kernel_dag.edge_offsets.tolist())

@@ -213,8 +213,10 @@ class TreePasses(CheckedPasses):
 
     def __init__(self, engine: TreeEngine, players: int) -> None:
         super().__init__((players, *engine.shape))
-        self._engine, self._loops = engine, engine.minimiser()
-        self._rows, self._values = np.zeros(engine.shape[0]), np.zeros(engine.shape)
+        self._engine = engine
+        self._loops = engine.minimiser()
+        self._rows = np.zeros(engine.shape[0])
+        self._values = np.zeros(engine.shape)
 
     def forward(self, policies: Floats, weights: Floats | None = None) -> Reach:
         """Compute the reach of every row of player 0, (R,), and the weights of all sequences.

@@ -190,7 +190,8 @@ class FlatTree(Rows):
 
         The C moves of chance have R * K and the numbers after it; R * K + C stands for the root.
         """
-        num_cells, by_chance = prod(self.shape), self.mover == CHANCE
+        num_cells = prod(self.shape)
+        by_chance = self.mover == CHANCE
         move = self.row[self.parent] * np.int32(self.num_actions) + self.action
         # Chance counts as mover of the root, which is the first: so its own moves begin one lower.
         move[by_chance] = num_cells - 1 + np.arange(np.count_nonzero(by_chance))
@@ -417,7 +418,8 @@ class FlatTree(Rows):
         path = _path(self.parent, node)
         steps = []
         for child, action in zip(path, self._words_of(path), strict=True):
-            mover, row = int(self.moving_member[child]), int(self.row[self.parent[child]])
+            mover = int(self.moving_member[child])
+            row = int(self.row[self.parent[child]])
             if mover == CHANCE:
                 steps.append(HistoryStep(player=None, infoset=None, action=action))
             else:

@@ -52,7 +52,8 @@ def from_efg(
 
 def _build_tree(game: EfgReader, name: str, forget: str | Forget | None) -> FlatTree:
     """Build the flat tree of a game; rows have the names of the file, and those of OpenSpiel."""
-    infosets, sides = game.infosets, game.sides
+    infosets = game.infosets
+    sides = game.sides
     names = _name_infosets(infosets)
     keys: list[Any] = [  # as OpenSpiel writes them
         f"{infoset.player}-{infoset.player}-{infoset.number}-{infoset.name}" for infoset in infosets
@@ -76,7 +77,8 @@ def _build_tree(game: EfgReader, name: str, forget: str | Forget | None) -> Flat
     if callable(forget):
         return tree
     if sides is None:
-        tree_names, states = [name_of[key] for key in tree.names], tree.names
+        tree_names = [name_of[key] for key in tree.names]
+        states = tree.names
     else:
         states = [known.state for known in tree.names]
         tree_names = [Known(known.player, name_of[known.state]) for known in tree.names]
@@ -179,7 +181,8 @@ def _distinct_labels(labels: Mapping[int, str]) -> list[str]:
     """Return labels, with their numbers in brackets if they are empty or not the only ones."""
     words = [printable(label) for label in labels.values()]
     numbered = [f"{word} ({number})".lstrip() for number, word in zip(labels, words, strict=True)]
-    counts, numbered_words = Counter(words), set(numbered)
+    counts = Counter(words)
+    numbered_words = set(numbered)
     return [
         # A label may look like another one with its number.
         word if word and counts[word] == 1 and word not in numbered_words else numbered_word

@@ -25,18 +25,20 @@ def split_rows(row: Ints, parent: Ints, action: Ints, deadline: Deadline) -> tup
     pure strategy comes to both. Of each past, (J,), are given the row, the past before it, -1 for
     none, and the action there. Returns also whether there was time for all rows.
     """
-    parts, is_complete = np.zeros(len(row), np.int64), True
+    parts = np.zeros(len(row), np.int64)
+    is_complete = True
     by_row = np.argsort(row, kind="stable")
     for pasts in np.split(by_row, np.flatnonzero(np.diff(row[by_row])) + 1):
-        if len(pasts) > 1:
-            if deadline.is_over:
-                return parts, False
-            table = tabulate_earlier_actions(pasts, row, parent, action, deadline)
-            if table is None:
-                is_complete = False
-                continue
-            for number, part in enumerate(_inseparable_parts(table, deadline)):
-                parts[pasts[part]] = number
+        if len(pasts) <= 1:
+            continue
+        if deadline.is_over:
+            return parts, False
+        table = tabulate_earlier_actions(pasts, row, parent, action, deadline)
+        if table is None:
+            is_complete = False
+            continue
+        for number, part in enumerate(_inseparable_parts(table, deadline)):
+            parts[pasts[part]] = number
     return parts, is_complete and not deadline.is_over
 
 
@@ -49,11 +51,13 @@ def tabulate_earlier_actions(
     past did not meet the row, and the last one where it did so twice. The arguments after `pasts`
     are as for `split_rows`. All pasts go up at once, a step at a time.
     """
-    index, current = np.arange(len(pasts)), pasts
+    index = np.arange(len(pasts))
+    current = pasts
     steps = []
     while len(index):
         has_earlier = parent[current] >= 0
-        index, current = index[has_earlier], current[has_earlier]
+        index = index[has_earlier]
+        current = current[has_earlier]
         steps.append((index, row[parent[current]], action[current]))
         current = parent[current]
     # The first steps of a past come first, and later ones overwrite them.
@@ -88,7 +92,8 @@ def _inseparable_parts(acts: Ints, deadline: Deadline) -> Iterator[Ints]:
             chosen = table[order, splitting[0]]
             waiting += np.split(group[order], np.flatnonzero(np.diff(chosen)) + 1)
             continue
-        component, others = [group[:1]], group[1:]
+        component = [group[:1]]
+        others = group[1:]
         for neighbours in component:  # grows while it is read
             for past in neighbours.tolist():
                 both_met = (acts[others] >= 0) & (acts[past] >= 0)

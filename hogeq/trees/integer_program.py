@@ -90,7 +90,8 @@ def _constraints_of_rows(form: SequenceForm, chains: list[Ints]) -> list[LinearC
     2. Over a chain, pasts of a row of which a play meets one at most, the weights of an action sum
        to no more than its binary: an inequality for each action of each chain.
     """
-    shared, num_sequences = form.shared_rows, form.num_sequences
+    shared = form.shared_rows
+    num_sequences = form.num_sequences
     counts = form.tree.num_legal[shared]  # of actions
     first = first_entries(counts)  # first binary of each shared row
     num_binaries = int(counts.sum())

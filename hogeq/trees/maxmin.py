@@ -112,7 +112,8 @@ class Maxmin:
         self.responses_added += self.opponent.add(response, self.deadline)
         value = float(-response.bound - self.programs.relative_error)
         if value > self.best_value:
-            self.best_value, self.best_policy = value, policy
+            self.best_value = value
+            self.best_policy = policy
         return value
 
     def _response_payoffs(self, policy: Floats) -> Floats:
@@ -145,7 +146,8 @@ class Maxmin:
             responses_before = self.responses_added
             gained = self.try_policy(candidate) - value
             if gained > 0.0:
-                policy, value = candidate, value + gained
+                policy = candidate
+                value = value + gained
             if self.responses_added > responses_before and gained < promised / 2.0:
                 continue  # the program lacked that response: solve it again, with the same step
             if gained <= 0.0 and optimum.value <= self.best_value + LEAST_IMPROVEMENT:
@@ -214,7 +216,8 @@ class Maxmin:
         width = np.where(slopes == 0.0, np.inf, slack / np.maximum(abs(slopes), 1e-300))
         lower = np.where(slopes > 0.0, box.upper - width, box.lower)
         upper = np.where(slopes < 0.0, box.lower + width, box.upper)
-        lower, upper = np.maximum(lower, box.lower), np.minimum(upper, box.upper)
+        lower = np.maximum(lower, box.lower)
+        upper = np.minimum(upper, box.upper)
         # Rows sum to 1: each probability is 1 minus the sum of the others.
         least_by_sum = 1.0 - upper.sum(axis=1, keepdims=True) + upper
         most_by_sum = 1.0 - lower.sum(axis=1, keepdims=True) + lower
@@ -308,10 +311,12 @@ class Maxmin:
         cell = int(scores.argmax())
         if scores[cell] <= 0.0:
             return []
-        low, high = box.lower.ravel()[cell], box.upper.ravel()[cell]
+        low = box.lower.ravel()[cell]
+        high = box.upper.ravel()[cell]
         edge = EDGE_SHARE * (high - low)
         cut = min(max(float(cut_policy.ravel()[cell]), low + edge), high - edge)
-        lower, upper = box.lower.copy(), box.upper.copy()
+        lower = box.lower.copy()
+        upper = box.upper.copy()
         lower.ravel()[cell] = cut
         upper.ravel()[cell] = cut
         return [Box(box.lower, upper), Box(lower, box.upper)]

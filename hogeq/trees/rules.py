@@ -118,7 +118,8 @@ def from_rules(
     """
     name = name or name_of(rules)
     try:
-        players, root = operator.index(rules.players), rules.initial()
+        players = operator.index(rules.players)
+        root = rules.initial()
     except Exception as error:
         raise HogeqError(f"{name}: at the start: {raised(error)}") from error
     sides = sides_of(teams, players, name)

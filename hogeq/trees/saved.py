@@ -149,7 +149,8 @@ def _build_tree(arrays: Arrays) -> FlatTree:
     """
     num_players, has_states, is_rounded = _read_about(arrays["about"])
     shift, centre = _read_units(arrays["units"])
-    parent, row = arrays["parent"], arrays["row"]
+    parent = arrays["parent"]
+    row = arrays["row"]
     num_moves = _count_moves(parent, row)
     seat = arrays["seat"]
     num_legal = arrays["num_legal"].astype(np.int64)

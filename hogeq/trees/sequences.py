@@ -58,7 +58,8 @@ class SequenceForm:
         steps = []
         while sequence:  # 0 is the empty sequence
             refined = self.refined_of_sequence[sequence]
-            row, action = self.row_of_refined[refined], self.action_of_sequence[sequence]
+            row = self.row_of_refined[refined]
+            action = self.action_of_sequence[sequence]
             steps.append((int(row), int(action)))
             sequence = int(self.parent_sequence[refined])
         return steps[::-1]
@@ -159,7 +160,8 @@ class SequenceForm:
         """
         from hogeq.kernels import dag_flows
 
-        values, allowed = payoffs.copy(), np.ones(self.num_sequences, bool)
+        values = payoffs.copy()
+        allowed = np.ones(self.num_sequences, bool)
         best_sequences = self.sequence_offsets[:-1].copy()  # filled in place, and so are values
         dag_flows.rise_best(self.kernel_dag, allowed, values, best_sequences)
         return values, best_sequences - self.sequence_offsets[:-1]
@@ -168,7 +170,8 @@ class SequenceForm:
         """Bound the payoff of a best response with perfect recall from above: sums round up."""
         from hogeq.kernels import dag_flows
 
-        values, allowed = payoffs.copy(), np.ones(self.num_sequences, bool)
+        values = payoffs.copy()
+        allowed = np.ones(self.num_sequences, bool)
         dag_flows.rise_above(self.kernel_dag, allowed, values)
         return float(values[0])
 
@@ -188,7 +191,8 @@ class SequenceForm:
         """Compute the realisation plan, (S,) of zeros and ones, of a pure strategy, (R,)."""
         from hogeq.kernels import dag_flows
 
-        probabilities, weights = np.zeros(self.num_sequences), np.ones(self.num_sequences)
+        probabilities = np.zeros(self.num_sequences)
+        weights = np.ones(self.num_sequences)
         probabilities[self.sequence_offsets[:-1] + acts[self.row_of_refined]] = 1.0
         dag_flows.flow_on(self.kernel_dag, probabilities, self.sequence_offsets, weights)
         return weights
@@ -269,11 +273,13 @@ class SequenceForm:
         num_parts = parts.max() + 1
         pairs, pair_of_refined = np.unique(rows * num_parts + parts, return_inverse=True)
         old_row, part = np.divmod(pairs, num_parts)
-        new_row, added = old_row.copy(), np.flatnonzero(part)
+        new_row = old_row.copy()
+        added = np.flatnonzero(part)
         new_row[added] = tree.num_rows + np.arange(len(added))
         new_row_of_refined = new_row[pair_of_refined]
         origin = np.append(np.arange(tree.num_rows), old_row[added])
-        row_of_node, is_own = tree.row.copy(), self.refined_of_node >= 0
+        row_of_node = tree.row.copy()
+        is_own = self.refined_of_node >= 0
         row_of_node[is_own] = new_row_of_refined[self.refined_of_node[is_own]]
         split = replace(
             tree,
@@ -372,7 +378,8 @@ class SequenceForm:
         earlier = self.parent_refined[refined]
         while len(refined):
             has_earlier = earlier >= 0
-            refined, earlier = refined[has_earlier], earlier[has_earlier]
+            refined = refined[has_earlier]
+            earlier = earlier[has_earlier]
             visits[refined] += self.row_of_refined[earlier] == self.row_of_refined[refined]
             earlier = self.parent_refined[earlier]
         return visits

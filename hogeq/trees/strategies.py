@@ -271,7 +271,8 @@ def action_values(tree: FlatTree, a: Strategy, b: Strategy, weight: RegretWeight
     ``"belief"`` that by all players, and divides by the sum of weights.
     """
     require_weight(weight)
-    a, b = a.whole(), b.whole()
+    a = a.whole()
+    b = b.whole()
     weighted_sums = np.zeros((tree.num_rows, tree.num_actions))
     weights = np.zeros_like(weighted_sums)
     for player in (0, 1):

@@ -130,7 +130,8 @@ class _Text:
         self.numbers = dict[str, int]()  # of actions by their names
         self.owners = dict[Any, int]()  # players of information sets
         # Hashes and places of the paths that information sets list.
-        member_hashes, member_places = array("q"), array("q")
+        member_hashes = array("q")
+        member_places = array("q")
         beginning = file.read(BLOCK_SIZE)
         with refusals_of(self.where, HogeqError):
             require_unpacked(beginning)
@@ -292,7 +293,8 @@ class _Text:
         is repeated, or two paths collide.
         """
         # These arrays share the memory of the arguments.
-        sorted_hashes, sorted_places = np.asarray(hashes), np.asarray(places)
+        sorted_hashes = np.asarray(hashes)
+        sorted_places = np.asarray(places)
         order = sorted_hashes.argsort(kind="stable")
         sorted_hashes[:] = sorted_hashes[order]
         sorted_places[:] = sorted_places[order]

@@ -42,7 +42,8 @@ def value(tree: FlatTree, a: Strategy, b: Strategy) -> Value:
     Computed in float64; if rounding might show in the digits that are printed, it is enclosed by
     exact payoffs instead. The value can enclose itself later, by its `find_ends`.
     """
-    a, b = a.whole(), b.whole()
+    a = a.whole()
+    b = b.whole()
     first = 0.0  # payoff in the first seat
     second = 0.0
     for a_weight, a_policy in zip(a.chances, a.policies, strict=True):
