@@ -426,26 +426,18 @@ class Decision:
         Where the row can be met again, its longest side is halved. Else the payoff is linear in it,
         pure actions suffice, and the actions that are left are parted.
         """
+        if self.visits[row] <= 1:
+            return Step(leaf.number, row, action=-1, cut=0.0), _part_actions(leaf, row)
         lower = leaf.lower
         upper = leaf.upper
-        if self.visits[row] > 1:
-            action = int((upper[row] - lower[row]).argmax())
-            cut = float(upper[row, action] + lower[row, action]) / 2.0
-            second_lower = lower.copy()
-            first_upper = upper.copy()
-            second_lower[row, action] = first_upper[row, action] = cut
-            halves = [tighten(lower, first_upper), tighten(second_lower, upper)]
-            return Step(leaf.number, row, action, cut), halves
-        halves = []
-        for actions in np.array_split(np.flatnonzero(upper[row] > 0.0), 2):
-            half_lower = lower.copy()
-            half_upper = upper.copy()
-            half_upper[row] = 0.0
-            half_upper[row, actions] = 1.0
-            if len(actions) == 1:
-                half_lower[row, actions] = 1.0
-            halves.append((half_lower, half_upper))
-        return Step(leaf.number, row, action=-1, cut=0.0), halves
+        action = int((upper[row] - lower[row]).argmax())
+        cut = float(upper[row, action] + lower[row, action]) / 2.0
+        first_upper = upper.copy()
+        first_upper[row, action] = cut
+        second_lower = lower.copy()
+        second_lower[row, action] = cut
+        halves = [tighten(lower, first_upper), tighten(second_lower, upper)]
+        return Step(leaf.number, row, action, cut), halves
 
     def gaps(self, policy: Floats, limit: float | Deadline = 10.0, missed: float = 0.0) -> Gaps:
         """Measure how far a policy, (R, K), is from each solution concept.
@@ -491,6 +483,23 @@ def _row_to_split(leaf: Leaf, rows: Ints, scores: Floats) -> int | None:
     if not is_wide.any():
         return None
     return int(rows[np.where(is_wide, scores[rows], -np.inf).argmax()])
+
+
+def _part_actions(leaf: Leaf, row: int) -> list[tuple[Floats, Floats]]:
+    """Part the actions of a row that a box allows in two halves; return the ends of both boxes.
+
+    A half of one action takes it with probability 1.
+    """
+    halves = []
+    for actions in np.array_split(np.flatnonzero(leaf.upper[row] > 0.0), 2):
+        lower = leaf.lower.copy()
+        upper = leaf.upper.copy()
+        upper[row] = 0.0
+        upper[row, actions] = 1.0
+        if len(actions) == 1:
+            lower[row, actions] = 1.0
+        halves.append((lower, upper))
+    return halves
 
 
 def _on_lines(policy: Floats, row: int, actions: Ints, shares: Floats) -> Floats:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import chain, zip_longest
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -120,19 +120,13 @@ def chains_of(pasts: Sequence[int], parent_sequence: Ints, parent_refined: Ints)
     3. After a sequence, chance and others choose the past that comes next: its chains are those of
        all these pasts.
     """
-    # Chains of each sequence, with keys to sort by: minus their number of pasts, and the past at
-    # which the chain was joined.
-    chains_after: dict[int, list[tuple[int, int, list[int]]]] = defaultdict(list)
+    chains_after: dict[int, list[_Chain]] = defaultdict(list)  # by sequence
     heap = [-past for past in pasts]  # the last first: numbers rise along plays
     heapify(heap)
     sequences: dict[int, list[int]] = {past: [] for past in pasts}  # that begin at each past
     while heap:
         past = -heappop(heap)
-        # By action, the longest first; then the first of all actions, the second, ...
-        sorted_chains = [sorted(chains_after.pop(after)) for after in sequences[past]]
-        by_action = [[met for *_, met in action_chains] for action_chains in sorted_chains]
-        by_place = zip_longest(*by_action, fillvalue=[])
-        chains = [[*chain.from_iterable(parts)] for parts in by_place] or [[past]]
+        joined = _join_chains([chains_after.pop(after) for after in sequences[past]]) or [[past]]
         sequence = int(parent_sequence[past])
         if sequence and sequence not in chains_after:
             earlier = int(parent_refined[past])
@@ -140,5 +134,20 @@ def chains_of(pasts: Sequence[int], parent_sequence: Ints, parent_refined: Ints)
                 sequences[earlier] = []
                 heappush(heap, -earlier)
             sequences[earlier].append(sequence)
-        chains_after[sequence] += [(-len(pasts_met), past, pasts_met) for pasts_met in chains]
-    return [pasts_met for *_, pasts_met in sorted(chains_after[0])]
+        chains_after[sequence] += [_Chain(-len(met), past, met) for met in joined]
+    return [item.pasts for item in sorted(chains_after[0])]
+
+
+class _Chain(NamedTuple):
+    """Pasts of which a play meets one at most; chains of most pasts are the first in an order."""
+
+    minus_length: int
+    joined_at: int  # past at which the chain was joined
+    pasts: list[int]
+
+
+def _join_chains(groups: list[list[_Chain]]) -> list[list[int]]:
+    """Join the longest chains of all groups to one, then the second longest, and so on."""
+    pasts_by_group = [[item.pasts for item in sorted(group)] for group in groups]
+    by_place = zip_longest(*pasts_by_group, fillvalue=[])
+    return [[*chain.from_iterable(parts)] for parts in by_place]
