@@ -83,7 +83,7 @@ class RowGame(Game):
         first = self.strategy(a)
         return first, first if b is None else self.strategy(b)
 
-    def make_playable(self, solved: StrategyLike, name: str = "strategy") -> Strategy:
+    def playable(self, solved: StrategyLike, name: str = "strategy") -> Strategy:
         """Make a strategy of the result of a solver or purifier.
 
         It may choose actions that a row has not; these mean the others, at random.

@@ -275,7 +275,7 @@ class TreeGame(RowGame):
         """
         return action_values(self.tree, *self._both(a, b), weight)
 
-    def meeting_probabilities(self, a: StrategySpec, b: StrategySpec | None = None) -> Floats:
+    def met(self, a: StrategySpec, b: StrategySpec | None = None) -> Floats:
         r"""Probability that a play meets each information set at least once, (R,).
 
         Of an absent-minded player it is less than the mean number of visits, which may exceed 1.
