@@ -159,7 +159,7 @@ def test_what_highs_alone_bounds_is_not_proved_in_hog(
     payoff = 2.0 * searched.value - 1.0
     tight = replace(searched, value=payoff, bound=payoff, method=method)
     monkeypatch.setattr("hogeq.search.bounds.respond_in_hog", lambda *_: loose)
-    monkeypatch.setattr("hogeq.trees.responses.enclosed_response", lambda *_, **__: tight)
+    monkeypatch.setattr("hogeq.trees.responses.respond_in_both_seats", lambda *_, **__: tight)
     found = game.attack("always_roll:1", hogeq.Budget(exact_seconds=30.0))
     assert found.method == method
     assert found.bound == pytest.approx(searched.value, abs=1e-12)

@@ -16,9 +16,9 @@ import hogeq
 from hogeq.rules import rules_from
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import printable
-from hogeq.trees.columns import by_columns
+from hogeq.trees.columns import solve_by_columns
 from hogeq.trees.flat import TERMINAL, FlatTree, payoff
-from hogeq.trees.forgetting import coarser
+from hogeq.trees.forgetting import forget_by_name
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.rules import from_rules
@@ -95,7 +95,7 @@ def test_equilibria_of_random_games_are_those_of_the_matrix(games: int, tmp_path
         if not sets or max(sizes) > 60:
             continue
         tried += 1
-        solved = by_columns(read(tmp_path, maker.text(game)), 30.0)
+        solved = solve_by_columns(read(tmp_path, maker.text(game)), 30.0)
         value = matrix_value(game, sets)
         assert solved.is_proved
         assert solved.lower == pytest.approx(value, abs=1e-8)
@@ -195,10 +195,10 @@ def test_a_number_decides_what_is_one_information_set(tmp_path: Path) -> None:
     )
     tree = read(tmp_path, HEAD + text)
     assert tree.names == ["x"]
-    assert by_columns(tree, 5.0).lower == pytest.approx(0.5)
+    assert solve_by_columns(tree, 5.0).lower == pytest.approx(0.5)
     apart = read(tmp_path, HEAD + text.replace('p "" 1 1 ""', 'p "" 1 2 "x"'))
     assert apart.names == ["x (1)", "x (2)"]
-    assert by_columns(apart, 5.0).lower == pytest.approx(1.0)
+    assert solve_by_columns(apart, 5.0).lower == pytest.approx(1.0)
     later = text.replace('"x"', '""').replace(
         'p "" 1 1 "" { "l" "r" } 0 t "" 4', 'p "" 1 1 "x" 0 t "" 4'
     )
@@ -239,7 +239,7 @@ def test_one_player_against_nature(tmp_path: Path) -> None:
     )
     tree = read(tmp_path, text)
     assert (tree.num_players, tree.shift, tree.seat.tolist()) == (1, 0.0, [0])
-    solved = by_columns(tree, 5.0)
+    solved = solve_by_columns(tree, 5.0)
     assert [solved.lower, solved.upper] == pytest.approx([0.75, 0.75])
     again = from_efg(written(tmp_path, flat_efg(tree)))
     assert (again.num_players, again.digest()) == (1, tree.digest())
@@ -331,7 +331,7 @@ def in_words(tree: FlatTree) -> list[str]:
 @pytest.mark.parametrize("name", mostly_slow(GAMES, *(set(GAMES) - LARGE)))
 def test_games_of_openspiel_survive_export_and_import(name: str, tmp_path: Path) -> None:
     game = from_openspiel(name)
-    for tree in (game, coarser(game, "last:1")):
+    for tree in (game, forget_by_name(game, "last:1")):
         text = flat_efg(tree)
         found = read(tmp_path, text)
         same(tree, found)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import hogeq
-from hogeq.trees.lasting_names import lasting
+from hogeq.trees.lasting_names import lasting_name
 from hogeq.trees.positions import of_rules
 from tests.own_rules import Moves
 from tests.processes import printed
@@ -38,13 +38,13 @@ class Hands(Moves):
 
 @pytest.mark.parametrize("name", ["a", 3, ("a", 3), (), None, 1.5, ("a", ("b",)), frozenset()])
 def test_other_names_stay_as_they_are(name: Hashable) -> None:
-    assert lasting(name) == name
-    assert str(lasting(name)) == str(name)
+    assert lasting_name(name) == name
+    assert str(lasting_name(name)) == str(name)
 
 
 def test_a_set_is_equal_to_the_one_that_was_given() -> None:
     given = ("hand", frozenset({("b", 1), ("a", 2)}))
-    found = lasting(given)
+    found = lasting_name(given)
     assert found == given
     assert hash(found) == hash(given)
     assert str(found) == "('hand', frozenset({('a', 2), ('b', 1)}))"

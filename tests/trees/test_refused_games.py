@@ -98,7 +98,7 @@ def test_without_openspiel_a_name_says_what_brings_games(monkeypatch: pytest.Mon
     def lacking() -> Any:
         raise ValueError("OpenSpiel: not installed; pip install open_spiel brings it")
 
-    monkeypatch.setattr(loading, "_openspiel", lacking)
+    monkeypatch.setattr(loading, "_import_openspiel", lacking)
     for name in ("kuhn_poker", "leduc_poker(players=2)", "two_bets"):
         with pytest.raises(ValueError, match=r"OpenSpiel: not installed; pip install open_spiel"):
             hogeq.Game(name)

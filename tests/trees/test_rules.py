@@ -14,7 +14,7 @@ from hogeq.strategies.infosets import policy_csv, read_policy_csv
 from hogeq.support.aliases import Floats
 from hogeq.support.plugins import load_plugin
 from hogeq.trees import building
-from hogeq.trees.columns import by_columns
+from hogeq.trees.columns import solve_by_columns
 from hogeq.trees.flat import FlatTree, payoff
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.rules import GameRules, from_rules, named_rules
@@ -76,7 +76,7 @@ def test_kuhn_poker_is_that_of_openspiel_node_by_node() -> None:
     assert ours.names == theirs.names
     assert ours.digest() == theirs.digest()
     assert [*map(str, ours.history(57))][2:] == ["player 0: p", "player 1: b", "player 0: b"]
-    assert by_columns(ours, 10.0).lower == pytest.approx(-1 / 18)  # Kuhn 1950
+    assert solve_by_columns(ours, 10.0).lower == pytest.approx(-1 / 18)  # Kuhn 1950
 
 
 def test_a_zero_keeps_its_sign() -> None:
@@ -234,7 +234,7 @@ def test_moves_at_once_become_turns(name: str) -> None:
     turns = from_openspiel(pyspiel.convert_to_turn_based(pyspiel.load_game(name)))
     assert tree.digest() == turns.digest()
     assert tree.name == str(pyspiel.load_game(name))
-    assert by_columns(tree, 10.0).lower == pytest.approx(0.0, abs=1e-9)  # symmetric
+    assert solve_by_columns(tree, 10.0).lower == pytest.approx(0.0, abs=1e-9)  # symmetric
 
 
 def nim(piles: tuple[int, ...]) -> int:
@@ -254,13 +254,13 @@ def test_perfect_information_needs_no_names_of_states(text: str, piles: tuple[in
     game = pyspiel.load_game(f"nim(pile_sizes={text})")
     tree = from_openspiel(game)
     assert tree.num_rows == int((tree.player >= 0).sum())
-    assert by_columns(tree, 10.0).lower == pytest.approx(nim(piles))
+    assert solve_by_columns(tree, 10.0).lower == pytest.approx(nim(piles))
 
 
 def test_one_player_of_openspiel() -> None:
     tree = from_openspiel("catch(rows=3,columns=2)")  # two moves suffice to be where the ball is
     assert (tree.num_players, set(tree.seat.tolist())) == (1, {0})
-    solved = by_columns(tree, 10.0)
+    solved = solve_by_columns(tree, 10.0)
     assert [solved.lower, solved.upper] == pytest.approx([1.0, 1.0])
 
 
@@ -318,7 +318,7 @@ def test_a_plugin_registers_a_game(tmp_path: Path) -> None:
     assert rules is not None
     tree = from_rules(rules)
     assert tree.name == "Matches(matches=3, most=2)"
-    assert by_columns(tree, 5.0).lower == pytest.approx(-1.0)  # three lose
+    assert solve_by_columns(tree, 5.0).lower == pytest.approx(-1.0)  # three lose
     assert named_rules("no_such_game") is None
     for text, why in {
         "matches(heaps=3)": "game matches: heaps: unknown key, given 3; allowed: matches, most",

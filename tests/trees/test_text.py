@@ -187,7 +187,7 @@ def test_a_text_that_changes_while_it_is_read_is_refused_in_a_line(
         else:
             os.utime("problem.txt", (1, 1))
 
-    name = {"paths": "_read", "nodes": "node_at", "end": "require_unchanged"}[when]
+    name = {"paths": "_index_line", "nodes": "node_at", "end": "require_unchanged"}[when]
     before, calls = getattr(text_format._Text, name), itertools.count()
 
     def call(*given: Any) -> Any:

@@ -29,7 +29,7 @@ from hogeq.trees import (
 )
 from hogeq.trees.absent import Decision
 from hogeq.trees.absent_results import gaps_of
-from hogeq.trees.beliefs import TooSlowError, belief_dag, spanned
+from hogeq.trees.beliefs import TooSlowError, build_belief_dag, spanned_dag
 from hogeq.trees.best_response import CONVERGED_GAP, best_response
 from hogeq.trees.columns import Solving
 from hogeq.trees.enclosures import Payoffs
@@ -318,10 +318,10 @@ def test_a_part_of_a_dag_for_which_there_is_no_time_is_a_draw() -> None:
     form = sequence_form(tree_of(Partners(3, 3)), 0)
     assert len(form.inflated.shared_rows)
     with pytest.raises(TooSlowError):
-        belief_dag(form, deadline=ticking(0))
+        build_belief_dag(form, deadline=ticking(0))
     pure = np.eye(form.tree.num_actions)[np.zeros((2, form.tree.num_rows), np.int64)]
-    assert spanned(form, pure, ticking(0)).row_of_decision.tolist() == [-1]
-    assert (spanned(form, pure).row_of_decision >= 0).all()
+    assert spanned_dag(form, pure, ticking(0)).row_of_decision.tolist() == [-1]
+    assert (spanned_dag(form, pure).row_of_decision >= 0).all()
 
 
 def test_no_policy_is_improved_once_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -358,17 +358,17 @@ def test_without_time_for_a_search_the_mixture_is_the_policy(
 @pytest.mark.parametrize("left", [1.0, 1e-9])
 def test_a_round_is_begun_if_there_is_time_to_value_it(left: float) -> None:
     solving = Solving(tree_of(Partners(3, 3)), 100.0)
-    solving.columns(Deadline(0.0))
+    solving.run_double_oracle(Deadline(0.0))
     assert solving.iterations == 1
-    solving.columns(Deadline(left, lambda: 0.0))  # a clock that stands still
+    solving.run_double_oracle(Deadline(left, lambda: 0.0))  # a clock that stands still
     assert (solving.iterations > 1) == (left == 1.0)
 
 
 def test_a_part_of_a_dag_that_is_too_large_is_a_draw(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(beliefs, "belief_dag", partial(belief_dag, most=1))
+    monkeypatch.setattr(beliefs, "build_belief_dag", partial(build_belief_dag, most=1))
     form = sequence_form(tree_of(Partners(3, 3)), 0)
     pure = np.eye(form.tree.num_actions)[np.zeros((2, form.tree.num_rows), np.int64)]
-    assert spanned(form, pure).row_of_decision.tolist() == [-1]
+    assert spanned_dag(form, pure).row_of_decision.tolist() == [-1]
     found = hogeq.Game("leduc_poker", forget="last:1").in_policies(0.2)
     assert found.lower <= found.upper
 
@@ -448,7 +448,7 @@ def test_what_an_absent_minded_player_found_is_valued_once(monkeypatch: pytest.M
 
     monkeypatch.setattr(Payoffs, "least_payoff", counted)
     monkeypatch.setattr(Decision, "solve", noted)
-    responses.enclosed_response(game.tree, game.strategy("uniform"), 0.0)
+    responses.respond_in_both_seats(game.tree, game.strategy("uniform"), 0.0)
     assert valued.count(0) == len(solved)
 
 
@@ -457,14 +457,14 @@ def test_responses_are_sought_again_if_they_can_be_valued(
     monkeypatch: pytest.MonkeyPatch, seconds: float, number: int
 ) -> None:
     game, clock, calls = hogeq.Game(Driver()), [0.0], []
-    respond = responses.enclosed_response
+    respond = responses.respond_in_both_seats
 
     def slow(*given: Any, **more: Any) -> Any:
         calls.append(given)
         clock[0] += 10.0
         return replace(respond(*given, **more), is_proved=False)
 
-    monkeypatch.setattr(responses, "enclosed_response", slow)
+    monkeypatch.setattr(responses, "respond_in_both_seats", slow)
     monkeypatch.setattr(Deadline, "usual_clock", staticmethod(lambda: clock[0]))
     game.attack("uniform", Budget(seconds=seconds) if seconds < np.inf else Budget())
     assert len(calls) == number
