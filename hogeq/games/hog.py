@@ -327,7 +327,7 @@ class Hog(HogAnalysis):
         """
         from hogeq.search.attack import attack
 
-        share = None if deadline is None else deadline.share(bounds.SEARCHING)
+        share = None if deadline is None else deadline.share(bounds.SEARCH_TIME_SHARE)
         return attack(self._engine, self.second.strategy(strategy), budget, deadline=share)
 
     def bound(self, strategy: StrategySpec, resolution: int | None = None) -> float:

@@ -4,9 +4,9 @@ A *candidate* is a matrix that the policy may be rounded to, a *counter* a matri
 it. A row is *open* if several rolls are to choose from; all others make their likeliest roll. A
 *choice* is an x (v,) that is 1 at one roll of each open row.
 
-The program is ``min EXCESS * t - share``, where ``t >= 0`` and ``rates + changes @ x <= level + t``
-for a choice ``x``, and ``share`` is the part of the gains of all rolls that it keeps. With 0 nodes
-it is a linear program, and each row makes the roll of the largest x.
+The program is ``min EXCESS_PRICE * t - share``, where ``t >= 0`` and ``rates + changes @ x <= level
++ t`` for a choice ``x``, and ``share`` is the part of the gains of all rolls that it keeps. With 0
+nodes it is a linear program, and each row makes the roll of the largest x.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hogeq.model.protocol import Engine, WinRate
 from hogeq.purification.base import Purifier, argmax, purifier
-from hogeq.search.counter_search import CROSSED, Trails, new_trails
+from hogeq.search.counter_search import MOST_CROSSED_COUNTERS, Trails, new_trails
 from hogeq.search.matrix_games import contains
 from hogeq.search.population import CounterPool, Population, overlooked, read_counters
 from hogeq.search.results import write_rate
@@ -31,19 +31,25 @@ from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, Share,
 from hogeq.support.progress import phase
 from hogeq.support.workers import interruptible
 
-REACHED: Final = 1e-7  # mean reach probability below which a row is left at its likeliest roll
-PROGRAMS: Final = 8  # most programs for one candidate
+LEAST_MEAN_REACH: Final = (
+    1e-7  # mean reach probability below which a row is left at its likeliest roll
+)
+MOST_PROGRAMS: Final = 8  # most programs for one candidate
 OVERLOOKED_COUNTERS: Final = 40  # most counters that each program adds to the next
-STRICTER: Final = 0.05  # fall of `caution` when a candidate is the best
-LAXER: Final = 0.02  # rise of `caution` when it is not
-CAUTIONS: Final = (0.4, 0.95)  # range of `caution`
-JUDGES: Final = 64  # strongest counters, whose mean reach of a row is its weight
-OVERLOOKED: Final = 1e-6  # a counter is overlooked that wins by more than this above the known ones
-EXCESS: Final = 1e3  # price of win rate above a level, in shares of all gains
-GAP: Final = 1e-4  # relative gap at which an integer program ends
-PATIENCE: Final = 60.0  # seconds of a program; one in 360 ends so, and depends on the machine
-NEARER: Final = 0.4  # factor of the policy's share in `centre` when models are taken anew
-NEAREST: Final = 0.15  # least share of the policy in `centre`
+FALL_OF_CAUTION: Final = 0.05  # fall of `caution` when a candidate is the best
+RISE_OF_CAUTION: Final = 0.02  # rise of `caution` when it is not
+RANGE_OF_CAUTION: Final = (0.4, 0.95)  # range of `caution`
+REACH_COUNTERS: Final = 64  # strongest counters, whose mean reach of a row is its weight
+LEAST_EXCESS: Final = (
+    1e-6  # a counter is overlooked that wins by more than this above the known ones
+)
+EXCESS_PRICE: Final = 1e3  # price of win rate above a level, in shares of all gains
+RELATIVE_GAP: Final = 1e-4  # relative gap at which an integer program ends
+MOST_PROGRAM_SECONDS: Final = (
+    60.0  # seconds of a program; one in 360 ends so, and depends on the machine
+)
+SHARE_FACTOR: Final = 0.4  # factor of the policy's share in `centre` when models are taken anew
+LEAST_SHARE: Final = 0.15  # least share of the policy in `centre`
 
 
 class RoundingState(NamedTuple):
@@ -179,11 +185,11 @@ class IntegerRounding(Purifier):
             trails = new_trails(game, self.trails, self.life)
             trails = self._attack(pool, policy, trails, (self.seed, 0))
             progress.step()
-            strongest = pool.members[np.sort(pool.strongest(policy, JUDGES))]
+            strongest = pool.members[np.sort(pool.strongest(policy, REACH_COUNTERS))]
             reach = _mean_reach(Population(game, strongest), policy)
             is_likely = policy > self.least
             is_mixed = is_likely.sum(axis=-1, keepdims=True) > 1
-            is_reached = (reach > REACHED)[..., None]
+            is_reached = (reach > LEAST_MEAN_REACH)[..., None]
             choices = np.flatnonzero(is_likely & is_mixed & is_reached)
             rates, changes = _linear_models(pool, policy, choices)
             progress.step()
@@ -236,7 +242,7 @@ class IntegerRounding(Purifier):
         seeds = [(self.seed, iteration, trial) for trial in range(1 + self.trials)]
         trails, is_better = self._attack_until_beaten(pool, candidate, trails, state.rate, seeds)
         best = candidate if is_better else one_hot(state.matrix, game.num_actions)
-        strongest = pool.members[pool.strongest(candidate, CROSSED)]
+        strongest = pool.members[pool.strongest(candidate, MOST_CROSSED_COUNTERS)]
         seed = (self.seed, iteration, 1 + self.trials)
         long_trails = Trails(state.long_trails, state.long_kicks_left).search_on(
             game, Strategy.unchecked(best), strongest, self.long_kicks, self.long_life, seed
@@ -245,14 +251,14 @@ class IntegerRounding(Purifier):
         new_counters = Population(game, pool.members[len(state.pool) :])
         new_rates, new_changes = _linear_models(new_counters, state.centre, state.choices)
         candidates, highest_rates = self._rank(pool, new_counters, state, matrix)
-        caution = float(state.caution) + (-STRICTER if is_better else LAXER)
+        caution = float(state.caution) + (-FALL_OF_CAUTION if is_better else RISE_OF_CAUTION)
         state = state._replace(
             pool=pool.members,
             rates=np.concatenate([state.rates, new_rates]),
             changes=np.concatenate([state.changes, new_changes]),
             tried=candidates,
             worst=highest_rates,
-            caution=np.array(np.clip(caution, *CAUTIONS)),
+            caution=np.array(np.clip(caution, *RANGE_OF_CAUTION)),
             trails=trails.matrices,
             kicks_left=trails.kicks_left,
             long_trails=long_trails.matrices,
@@ -267,7 +273,7 @@ class IntegerRounding(Purifier):
         self, pool: CounterPool, policy: Floats, trails: Trails, seed: tuple[int, ...]
     ) -> Trails:
         """Search for counters to a policy on all trails, and add them to the pool."""
-        strongest = pool.members[pool.strongest(policy, CROSSED)]
+        strongest = pool.members[pool.strongest(policy, MOST_CROSSED_COUNTERS)]
         target = Strategy.unchecked(policy)
         trails = trails.search_on(pool.game, target, strongest, self.kicks, self.life, seed)
         pool.add(trails.matrices)
@@ -315,14 +321,14 @@ class IntegerRounding(Purifier):
 
         That is nearer to the candidate each time, since models are exact only where they are taken.
         """
-        share = max(NEAREST, NEARER ** (int(state.iteration) // self.anew))
+        share = max(LEAST_SHARE, SHARE_FACTOR ** (int(state.iteration) // self.anew))
         centre = share * state.policy + (1.0 - share) * one_hot(state.matrix, game.num_actions)
         rates, changes = _linear_models(Population(game, state.pool), centre, state.choices)
         rows = state.choices // game.num_actions
         centre_choice = centre.ravel()[state.choices]
         _, bound = self._relaxed_choice(rates, changes, rows, centre_choice)
         modelled = rates + changes @ centre_choice
-        strongest = np.argsort(-modelled, kind="stable")[:JUDGES]
+        strongest = np.argsort(-modelled, kind="stable")[:REACH_COUNTERS]
         reach = _mean_reach(Population(game, state.pool[strongest]), centre)
         return state._replace(
             centre=centre,
@@ -377,11 +383,11 @@ class IntegerRounding(Purifier):
         for each roll (v,), and a bound on the win rate of all choices.
         """
         active = np.argsort(-(rates + changes @ start), kind="stable")[: self.active]
-        for _ in range(PROGRAMS):
+        for _ in range(MOST_PROGRAMS):
             chosen, bound = nearest_choice(rates[active], changes[active], rows, gain, level, nodes)
             modelled = rates + changes @ chosen.astype(changes.dtype)
             largest_known = max(level, modelled[active].max(initial=0.0))
-            limit = largest_known + OVERLOOKED
+            limit = largest_known + LEAST_EXCESS
             overlooked_counters = overlooked(modelled, limit, active, OVERLOOKED_COUNTERS)
             if len(overlooked_counters) == 0:
                 break
@@ -455,14 +461,18 @@ def nearest_choice(
     with redirected(1):  # HiGHS leaves a line of its developers' there
         result = interruptible(
             milp,
-            np.append(-gain / total_gain if total_gain else gain, EXCESS),
+            np.append(-gain / total_gain if total_gain else gain, EXCESS_PRICE),
             constraints=[
                 LinearConstraint(below_level, ub=level - rates),
                 LinearConstraint(hstack([one_roll_a_row, excess_column]), lb=1.0, ub=1.0),
             ],
             integrality=np.append(np.full(size, nodes > 0), False),
             bounds=Bounds(0.0, 1.0),
-            options={"node_limit": max(1, nodes), "mip_rel_gap": GAP, "time_limit": PATIENCE},
+            options={
+                "node_limit": max(1, nodes),
+                "mip_rel_gap": RELATIVE_GAP,
+                "time_limit": MOST_PROGRAM_SECONDS,
+            },
         )
     if result.x is None and nodes:  # no choice in time: take that of the relaxation, rounded
         return nearest_choice(rates, changes, rows, gain, level, nodes=0)
@@ -473,5 +483,5 @@ def nearest_choice(
     for rolls in np.split(np.arange(size), row_starts):
         chosen[rolls[result.x[rolls].argmax()]] = True
     objective_bound = result.mip_dual_bound if nodes else result.fun
-    # Without gains the objective is EXCESS times the excess over the level.
-    return chosen, level + float(objective_bound or 0.0) / EXCESS
+    # Without gains the objective is EXCESS_PRICE times the excess over the level.
+    return chosen, level + float(objective_bound or 0.0) / EXCESS_PRICE

@@ -24,7 +24,7 @@ from hogeq.support.parameters import NotAllowedError
 
 TITLE: Final = "title"
 SAYS: Final = "says"
-MOST: Final = 10_000  # highest value of a parameter
+MOST_PARAMETER: Final = 10_000  # highest value of a parameter
 
 Part = Callable[..., Any]
 Value = int | tuple[int, ...]
@@ -118,7 +118,8 @@ def _changed_parameters(name: str, defaults: Mapping[str, Value], settings: Any)
         if not is_count_allowed or not all(map(_is_allowed, numbers)):
             several = ", or a list of them" if takes_several else ""
             raise NotAllowedError(
-                f"whole numbers from 0 to {MOST}{several} as {key} of {name}; it is {shown(value)}"
+                f"whole numbers from 0 to {MOST_PARAMETER}{several} as {key} of {name}; "
+                f"it is {shown(value)}"
             )
         chosen: Value = tuple(numbers) if takes_several else numbers[0]
         if chosen != defaults[key]:
@@ -128,7 +129,7 @@ def _changed_parameters(name: str, defaults: Mapping[str, Value], settings: Any)
 
 def _is_allowed(number: object) -> bool:
     """Whether this is a value of a parameter; True and False are no numbers."""
-    return type(number) is int and 0 <= number <= MOST
+    return type(number) is int and 0 <= number <= MOST_PARAMETER
 
 
 def set_part(parts: Mapping[str, Part], text: str) -> Part:

@@ -30,7 +30,7 @@ from hogeq.support.parameters import NotAllowedError
 
 MOST_POINTS: Final = 2000  # most points that rolling no dice may score: those of the longest game
 
-HIGHEST: Final = 10_000  # highest score on which a table may land
+HIGHEST_LANDING: Final = 10_000  # highest score on which a table may land
 
 MOST_CELLS: Final = 250_000  # most cells of a table: those of a game to 500
 
@@ -48,7 +48,7 @@ class Shape(NamedTuple):
 
 SHAPES: Final[dict[str, Shape]] = {
     "zero_dice": Shape(("score", "opponent's score"), "opponent's score", MOST_POINTS),
-    "landing": Shape(("new score", "opponent's score"), "new score", HIGHEST),
+    "landing": Shape(("new score", "opponent's score"), "new score", HIGHEST_LANDING),
     "swap": Shape(("new score", "opponent's score"), "", 1),
     "more_boar": Shape(("new score", "opponent's score"), "", 1),
 }

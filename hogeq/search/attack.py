@@ -14,7 +14,13 @@ from hogeq.model.protocol import Engine
 from hogeq.model.shared import shared_workspace
 from hogeq.search.ascent import SearchContext, to_pure
 from hogeq.search.budget import Budget
-from hogeq.search.counter_search import ASCENT, CounterSearch, Excursion, MoveGain, SearchState
+from hogeq.search.counter_search import (
+    PROGRESS_OF_ASCENT,
+    CounterSearch,
+    Excursion,
+    MoveGain,
+    SearchState,
+)
 from hogeq.search.moves import HOG_MOVES, MOVES, bandits
 from hogeq.search.units import WIN_RATES, Units, write_rate
 from hogeq.strategies.arrays import likeliest, one_hot
@@ -28,12 +34,14 @@ from hogeq.support.progress import Phase, phase
 from hogeq.support.workers import compute
 
 # A kick is a step of iterated local search: a perturbation of the matrix, and another ascent.
-ROUND: Final = 5  # kicks of every start's search before all learn from one another
-FEWEST: Final = 2  # starts that are never given up
-VALUE: Final = 0.5  # win rate of an equilibrium: a fair coin decides who moves first
-ENOUGH: Final = 3e-4  # win rate; a search is `saturated` if twice the effort would gain less
-ROUNDS: Final = 12  # rounds of kicks that an estimate of further gains needs
-LUCK: Final = 0.4
+KICKS_PER_ROUND: Final = 5  # kicks of every start's search before all learn from one another
+LEAST_CANDIDATES: Final = 2  # starts that are never given up
+EVEN_RATE: Final = 0.5  # win rate of an equilibrium: a fair coin decides who moves first
+SATURATION_GAIN: Final = (
+    3e-4  # win rate; a search is `saturated` if twice the effort would gain less
+)
+LEAST_ROUNDS: Final = 12  # rounds of kicks that an estimate of further gains needs
+ORDER_STATISTICS_RATIO: Final = 0.4
 """What the best of four gains on the best of two, as a share of how far two are apart.
 
 Of numbers drawn from a normal distribution the means are 1.03 and 0.56 deviations above the
@@ -56,8 +64,8 @@ class Saturation(NamedTuple):
 
     @property
     def saturated(self) -> bool:
-        """Whether twice the effort would gain less than `ENOUGH`, by the estimate."""
-        return self.left is not None and self.left < ENOUGH
+        """Whether twice the effort would gain less than `SATURATION_GAIN`, by the estimate."""
+        return self.left is not None and self.left < SATURATION_GAIN
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -78,8 +86,10 @@ def saturation(curve: Sequence[tuple[int, float]], apart: float = 0.0) -> Satura
     rate_at_half = _best_rate_by(0.5 * sweeps_spent, curve)
     last_half = best_rate - rate_at_half
     second_quarter = rate_at_half - _best_rate_by(0.25 * sweeps_spent, curve)
-    doubling_gain = max(last_half, 0.5 * (last_half + second_quarter), LUCK * apart)
-    has_enough_rounds = len(curve) > ROUNDS
+    doubling_gain = max(
+        last_half, 0.5 * (last_half + second_quarter), ORDER_STATISTICS_RATIO * apart
+    )
+    has_enough_rounds = len(curve) > LEAST_ROUNDS
     return Saturation(last_half, doubling_gain if has_enough_rounds else None)
 
 
@@ -202,7 +212,7 @@ def attack(
         raise TypeError(refusal("budget", budget, "a Budget"))
     target = strategy_of(game, strategy)
     most_steps = None if budget.until_saturated else budget.starts * search_steps(budget)
-    steps_of_start = budget.anneal_steps + ASCENT
+    steps_of_start = budget.anneal_steps + PROGRESS_OF_ASCENT
     with phase("attack", most_steps) as progress:
         progress.write = partial(write_rate, game)
         search = AttackSearch(game, target, budget, progress, deadline)
@@ -229,7 +239,7 @@ def _run_in_time(start: CounterSearch, **context: Any) -> SearchState | None:
 
 def search_steps(budget: Budget) -> int:
     """Count the steps of one start, as its progress is shown."""
-    return budget.anneal_steps + ASCENT * (1 + budget.kicks)
+    return budget.anneal_steps + PROGRESS_OF_ASCENT * (1 + budget.kicks)
 
 
 @dataclass
@@ -276,7 +286,9 @@ class AttackSearch:
         self.start_rates: list[float] = []  # win rate that each start has come to
         self.known_rate: float | None = None  # of the strongest known counter
         self.curve: list[tuple[int, float]] = []  # sweeps spent, best win rate
-        self.compare_at = ROUND * budget.starts  # kicks after which candidates are compared
+        self.compare_at = (
+            KICKS_PER_ROUND * budget.starts
+        )  # kicks after which candidates are compared
         self.deadline = deadline or Deadline(inf if budget.seconds is None else budget.seconds)
 
     @property
@@ -348,7 +360,7 @@ class AttackSearch:
         context = SearchContext.of(self.game, self.strategy, deadline=self.deadline)
         policies = context.policies  # row 0 is the responder, which an ascent changes in place
         next_start = self.budget.starts
-        if self.start_rates[0] < VALUE:
+        if self.start_rates[0] < EVEN_RATE:
             policies[0] = self.strategy.mean
             rate, sweeps = context.climb()
             if self.deadline.is_over:  # rows that the last sweep did not come to may be mixed
@@ -378,7 +390,7 @@ class AttackSearch:
         self.candidates.sort(key=lambda candidate: -candidate.rate)
         kicked = self.candidates[:most_kicks]
         all_candidates = [*self.candidates, *self.given_up]
-        kicks_each = min(ROUND, most_kicks // len(kicked))
+        kicks_each = min(KICKS_PER_ROUND, most_kicks // len(kicked))
         searches = []
         for candidate in kicked:
             # A matrix crosses over only with weaker ones, or all would become the best.
@@ -454,7 +466,7 @@ class AttackSearch:
         best_first = sorted(
             self.candidates, key=lambda other: (other is not best, -other.promised_rate)
         )
-        fewest = max(FEWEST, self.budget.starts // 4)
+        fewest = max(LEAST_CANDIDATES, self.budget.starts // 4)
         number_kept = max(fewest, (len(best_first) + 1) // 2)
         self.candidates = best_first[:number_kept]
         self.given_up += best_first[number_kept:]

@@ -29,10 +29,10 @@ from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.messages import HogeqError, refusal
 
-SEARCHING: Final = 0.8  # share of a limited time for the search for a response
-BOUNDING: Final = 0.5  # share of a limited time, at most, for the bound that comes first
+SEARCH_TIME_SHARE: Final = 0.8  # share of a limited time for the search for a response
+BOUND_TIME_SHARE: Final = 0.5  # share of a limited time, at most, for the bound that comes first
 MOST_BELIEFS: Final = 500  # most beliefs of a grid; each has a workspace of its own
-MOST_BYTES: Final = 2**30  # of the workspaces of a grid that was not asked for
+MOST_WORKSPACE_BYTES: Final = 2**30  # of the workspaces of a grid that was not asked for
 
 
 def respond_in_hog(
@@ -50,9 +50,9 @@ def respond_in_hog(
     seconds = inf if budget is None or budget.seconds is None else budget.seconds
     deadline = Deadline(seconds)
     target = strategy_of(game, strategy)
-    full_memory = full_memory_bound(game, target, deadline.share(BOUNDING))
+    full_memory = full_memory_bound(game, target, deadline.share(BOUND_TIME_SHARE))
     bounding_seconds = deadline.spent
-    search = attack(game, target, budget, known, deadline.share(SEARCHING))
+    search = attack(game, target, budget, known, deadline.share(SEARCH_TIME_SHARE))
     upper = bound_in_time(game, target, deadline, full_memory, bounding_seconds)
     matrix = strategy_of(game, search.matrix)
     rate = win_rate(game, matrix, target, endless_is_draw=True)
@@ -197,7 +197,7 @@ def default_resolution(game: HogEngine, strategy: Strategy) -> int:
     if components == 1 or beliefs > MOST_BELIEFS or game.positions_recur:
         return 1
     bytes_of_belief = 2 * 8 * game.goal**2 * game.memory_size  # a double for each player and state
-    return components if beliefs * bytes_of_belief <= MOST_BYTES else 1
+    return components if beliefs * bytes_of_belief <= MOST_WORKSPACE_BYTES else 1
 
 
 def upper_bound(

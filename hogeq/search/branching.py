@@ -31,9 +31,11 @@ from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.messages import HogeqError
 
-BATCH = 100  # most relaxations between two looks at the clock
-VALUED = 1_000_000  # most states that the relaxations between two looks value
-PRICING = 100.0  # outcomes that a pass for a row meets in the time of making an entry of an array
+MOST_RELAXATIONS_AT_ONCE = 100  # most relaxations between two looks at the clock
+MOST_STATES_AT_ONCE = 1_000_000  # most states that the relaxations between two looks value
+PRICING_COST = (
+    100.0  # outcomes that a pass for a row meets in the time of making an entry of an array
+)
 MOST_RELAXATIONS = 20_000_000  # of a proof, by default
 
 Arrays: Any = namedtuple("Arrays", [*FORM])  # type: ignore[misc]  # noqa: PYI024
@@ -370,7 +372,7 @@ class Responses:
         work.largest[:] = 0.0
         work.most_claims[:] = 0
         # Prices take a few passes for each row, and so does marking the states before each row.
-        pricing_effort = num_rows * len(dag.outcome_node) / PRICING
+        pricing_effort = num_rows * len(dag.outcome_node) / PRICING_COST
         is_priced = is_priced and deadline.allows(pricing_effort)
         if is_priced:
             dag = dag._replace(relation_to_row=np.zeros((num_rows, len(dag.row_of_node)), np.int8))
@@ -392,7 +394,7 @@ class Responses:
         )
         subtrees = [np.zeros(0, np.int64)]  # nodes of each call
         states_of_relaxation = len(dag.row_of_node) * (num_rows if is_priced else 1)  # at most
-        batch = min(1 + VALUED // (1 + states_of_relaxation), BATCH)
+        batch = min(1 + MOST_STATES_AT_ONCE // (1 + states_of_relaxation), MOST_RELAXATIONS_AT_ONCE)
         status = Status.OPEN
         while status == Status.OPEN and most_relaxations > 0 and not deadline.is_over:
             num_nodes = min(most_relaxations, batch)

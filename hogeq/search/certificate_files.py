@@ -37,10 +37,12 @@ FORMAT: Final = "hogeq certificate"
 VERSION: Final = 5
 MOST_GOAL: Final = 200  # of Hog, in a certificate that is checked
 MOST_DICE: Final = 20  # the same
-LARGEST: Final = 2**31  # bytes of the largest game whose certificate is checked
-ROUNDING: Final = 1e-9  # share of the largest payoff by which processors may add up differently
-MAX_BYTES: Final = 64 * 2**20  # of a file, and of its content unpacked
-GZIP: Final = b"\x1f\x8b"  # first bytes of what gzip packs
+MOST_GAME_BYTES: Final = 2**31  # bytes of the largest game whose certificate is checked
+PROCESSOR_ERROR: Final = (
+    1e-9  # share of the largest payoff by which processors may add up differently
+)
+MOST_FILE_BYTES: Final = 64 * 2**20  # of a file, and of its content unpacked
+GZIP_MAGIC: Final = b"\x1f\x8b"  # first bytes of what gzip packs
 MOST_COVER: Final = 10**9  # largest number of a step, that called cover
 
 
@@ -128,7 +130,7 @@ class Certificate(NamedTuple):
     def read(path: str | os.PathLike[str]) -> "Certificate":
         """Read a certificate, which may be false: `Game.check` proves it again."""
         path = Path(path)
-        data = read_whole(path, MAX_BYTES)
+        data = read_whole(path, MOST_FILE_BYTES)
         try:
             return _certificate_in(parse_json(_unpack(data)))
         except (ValueError, TypeError) as error:
@@ -137,8 +139,8 @@ class Certificate(NamedTuple):
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write it, packed if the name ends in ``.gz``."""
         content = self.to_json().encode()
-        if len(content) > MAX_BYTES:
-            size = f"has {len(content) >> 20} MiB; allowed: {MAX_BYTES >> 20}"
+        if len(content) > MOST_FILE_BYTES:
+            size = f"has {len(content) >> 20} MiB; allowed: {MOST_FILE_BYTES >> 20}"
             raise CertificateError(f"{printable(path)}: {size}")
         if Path(path).suffix == ".gz":
             content = gzip.compress(content, mtime=0)  # no time, so that bytes are always the same
@@ -178,11 +180,11 @@ class Certificate(NamedTuple):
         """
         # Another processor may round the value otherwise, by less than the margin for rounding. A
         # bound that is lower by more could be false, however large the payoffs are.
-        if self.bound > claimed.bound + min(self.margin, ROUNDING * self.unit):
+        if self.bound > claimed.bound + min(self.margin, PROCESSOR_ERROR * self.unit):
             raise CertificateError(
                 f"{where}: bound: got {claimed.bound!r}; its steps prove {self.bound!r} and no less"
             )
-        if abs(self.full_memory - claimed.full_memory) > ROUNDING * self.unit:
+        if abs(self.full_memory - claimed.full_memory) > PROCESSOR_ERROR * self.unit:
             raise CertificateError(
                 f"{where}: full_memory: got {claimed.full_memory!r}; it is {self.full_memory!r}"
             )
@@ -204,15 +206,17 @@ class Certificate(NamedTuple):
 
 def _unpack(data: bytes) -> bytes:
     """Unpack bytes that gzip packed; give others as they are."""
-    if not data.startswith(GZIP):
+    if not data.startswith(GZIP_MAGIC):
         return data
     try:
         with gzip.open(BytesIO(data)) as file:
-            content = file.read(MAX_BYTES + 1)  # one more than allowed shows that there are more
+            content = file.read(
+                MOST_FILE_BYTES + 1
+            )  # one more than allowed shows that there are more
     except (OSError, EOFError, zlib.error) as error:
         raise CertificateError("is packed by gzip, but broken; allowed: all of it") from error
-    if len(content) > MAX_BYTES:
-        raise CertificateError(f"unpacks to more than the {MAX_BYTES >> 20} MiB allowed")
+    if len(content) > MOST_FILE_BYTES:
+        raise CertificateError(f"unpacks to more than the {MOST_FILE_BYTES >> 20} MiB allowed")
     return content
 
 
@@ -301,7 +305,7 @@ def require_size(rules: Rules) -> None:
     ):
         if size > largest:
             raise CertificateError(refusal(name, size, f"at most {largest}"))
-    if required_bytes(rules) > LARGEST:
+    if required_bytes(rules) > MOST_GAME_BYTES:
         raise CertificateError("rules: the game takes too much memory; allowed: less to remember")
 
 

@@ -32,14 +32,21 @@ from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.progress import Phase
 from hogeq.support.workers import compute
 
-ASCENT: Final = 6  # steps of annealing that take about as long as an ascent, in progress shown
-SHORTEST, LONGEST = 4, 10  # near moves of an excursion
-PATIENCE: Final = 10  # near moves in a row without a gain, before a far move leaves the best matrix
+PROGRESS_OF_ASCENT: Final = (
+    6  # steps of annealing that take about as long as an ascent, in progress shown
+)
+LEAST_NEAR_MOVES, MOST_NEAR_MOVES = 4, 10  # near moves of an excursion
+MOST_FAILURES: Final = (
+    10  # near moves in a row without a gain, before a far move leaves the best matrix
+)
 PERTURBED_SHARES: Final = (0.01, 0.3)  # of the cells: few pay in large games, many in small ones
 ANNEALING_STEPS: Final = 20  # at the beginning of a trail
-CROSSED: Final = 60  # counters, the strongest of a pool, that trails cross with
+MOST_CROSSED_COUNTERS: Final = 60  # counters, the strongest of a pool, that trails cross with
 MOST_PARTNERS: Final = 8  # of them, those that one trail may cross with at a time
-START, KICKS = 1, 2  # a fourth number of seeds: nothing else that an iteration draws has one
+SEED_OF_START, SEED_OF_KICKS = (
+    1,
+    2,
+)  # a fourth number of seeds: nothing else that an iteration draws has one
 
 
 class Excursion(NamedTuple):
@@ -66,10 +73,12 @@ class Excursion(NamedTuple):
         its win rate rose once more by as much as it has.
         """
         if self.move == STAY:
-            return self.failures >= PATIENCE
+            return self.failures >= MOST_FAILURES
         rate_after_same_gain = 2.0 * self.rate - self.first_rate
         is_hopeless = rate_after_same_gain <= best_rate
-        return self.near_moves >= LONGEST or (self.near_moves >= SHORTEST and is_hopeless)
+        return self.near_moves >= MOST_NEAR_MOVES or (
+            self.near_moves >= LEAST_NEAR_MOVES and is_hopeless
+        )
 
 
 class MoveGain(NamedTuple):
@@ -142,7 +151,7 @@ class CounterSearch(NamedTuple):
             least_gain = -1.0 if self.is_exact else SINGLE_ERROR  # -1: whatever it gains
             most_sweeps = SWEEP_LIMIT if self.sweeps is None else self.sweeps
             rate, sweeps = context.ascend(limit=most_sweeps, least_gain=least_gain)
-        progress.step(ASCENT)
+        progress.step(PROGRESS_OF_ASCENT)
         progress.found(rate)
         return SearchState(likeliest(policies[0]), rate, sweeps + self.steps)
 
@@ -160,7 +169,7 @@ class CounterSearch(NamedTuple):
             search.kick()
             if search.best_rate > rate_before:
                 progress.found(search.best_rate)
-            progress.step(ASCENT)
+            progress.step(PROGRESS_OF_ASCENT)
         kicked = search.state
         if kicked.rate == state.rate or not self.is_exact:
             return kicked
@@ -299,8 +308,10 @@ class Trails(NamedTuple):
         shared_bandits = bandits(game.num_actions)
         searches = []
         for trail, matrix in enumerate(self.matrices):
-            random = np.random.default_rng((*seed, trail, START))
-            search = CounterSearch(matrix, is_exact=False, kicks=kicks, seed=(*seed, trail, KICKS))
+            random = np.random.default_rng((*seed, trail, SEED_OF_START))
+            search = CounterSearch(
+                matrix, is_exact=False, kicks=kicks, seed=(*seed, trail, SEED_OF_KICKS)
+            )
             is_to_begin = self.kicks_left[trail] < 0
             if is_to_begin:
                 # Starts 2 and 3 are random; 0 and 1 would be alike for all trails.

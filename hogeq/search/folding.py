@@ -13,7 +13,7 @@ from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.floats import UNIT_ROUNDOFF
 
-AT_ONCE: Final = 256  # old states between two looks at the clock
+STATES_PER_CLOCK_CHECK: Final = 256  # old states between two looks at the clock
 
 Move = tuple[int, float, int]
 """An action, its probability, and the set of components that are possible after it."""
@@ -135,7 +135,7 @@ class _Folding:
             reached[state][self.all_components] = None
         # An outcome leads to a later state, so that the sets of a state are complete at its turn.
         for state, sets in enumerate(reached):
-            if state % AT_ONCE == 0 and deadline.is_over:
+            if state % STATES_PER_CLOCK_CHECK == 0 and deadline.is_over:
                 return None
             for components in sets:
                 for action, _, remaining in self.moves(state, components):
@@ -178,7 +178,7 @@ class _Folding:
         edges = list[Edges]()
         old_states = list[int]()
         for state in reversed(range(len(reached))):
-            if state % AT_ONCE == 0 and deadline.is_over:
+            if state % STATES_PER_CLOCK_CHECK == 0 and deadline.is_over:
                 return None
             equal_states = dict[tuple[tuple[float, ...], Edges], int]()
             for components in reached[state]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 
-SUPPORT = 1e-9  # weights of an equilibrium below this are rounding errors
+NEGLIGIBLE_WEIGHT = 1e-9  # weights of an equilibrium below this are rounding errors
 
 
 class PoolGame:
@@ -59,7 +59,7 @@ def nash_of_matrix(payoffs: Floats, tolerance: float = 1e-7) -> Floats:
     than the tolerance.
     """
     _, weights, _ = matrix_game(payoffs, tolerance)
-    weights = np.where(weights > SUPPORT, weights, 0.0)
+    weights = np.where(weights > NEGLIGIBLE_WEIGHT, weights, 0.0)
     return weights / weights.sum()
 
 
@@ -99,7 +99,7 @@ def equalising_weights(payoffs: Floats, weights: Floats) -> Floats:
     solve that, from the weights of a linear program; these stay if a weight would be negative.
     `payoffs` (n, n) are win rates of row against column.
     """
-    used = np.flatnonzero(weights > SUPPORT)
+    used = np.flatnonzero(weights > NEGLIGIBLE_WEIGHT)
     ones = np.ones((1, len(used)))
     equations = np.concatenate([payoffs[np.ix_(used, used)] - 0.5, ones])
     right_side = np.append(np.zeros(len(used)), 1.0)

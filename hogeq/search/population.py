@@ -41,10 +41,10 @@ from hogeq.support.messages import (
 )
 from hogeq.support.workers import compute
 
-BATCH: Final = 32  # passes whose tables are held in memory together
-MOST_BYTES: Final = 2**32  # of a file of counters
+MEMBERS_PER_BATCH: Final = 32  # passes whose tables are held in memory together
+MOST_POOL_BYTES: Final = 2**32  # of a file of counters
 MOST_LISTED: Final = 10  # cells of a counter-matrix that gain most
-POOLS: Final = ("pool", "state.pool", "state.counters")
+POOL_NAMES: Final = ("pool", "state.pool", "state.counters")
 """Names of the array in checkpoints, of searches and of the solvers that keep counters."""
 
 
@@ -95,10 +95,10 @@ class Population:
         over before the last ones are begun.
         """
         # In batches, so that not all tables are in memory at once.
-        for start in range(0, len(self.members), BATCH):
+        for start in range(0, len(self.members), MEMBERS_PER_BATCH):
             if deadline.is_over:
                 raise TimeoutError
-            batch = self.members[start : start + BATCH]
+            batch = self.members[start : start + MEMBERS_PER_BATCH]
             yield from compute(partial(_pass, self.game, policy, exact), batch, local=True)
 
     def measure(
@@ -256,13 +256,13 @@ def read_counters(path: Path, game: Engine) -> Matrix:
 def _read_pool(path: Path, dtype: npt.DTypeLike, axes: int) -> Matrix | None:
     """Read the pool of counters, of so many axes, in an ``.npz`` file; None if it has none."""
     try:
-        with opened(path, MOST_BYTES) as (file, _), open_archive(file) as archive:
+        with opened(path, MOST_POOL_BYTES) as (file, _), open_archive(file) as archive:
             arrays = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
-            pool = next((arrays[name] for name in POOLS if name in arrays), None)
+            pool = next((arrays[name] for name in POOL_NAMES if name in arrays), None)
             if pool is None:
                 return None
-            if pool.file_size > MOST_BYTES:
-                raise StrategyError(f"holds more than the {MOST_BYTES >> 20} MiB allowed")
+            if pool.file_size > MOST_POOL_BYTES:
+                raise StrategyError(f"holds more than the {MOST_POOL_BYTES >> 20} MiB allowed")
             return read_member(archive, pool, dtype, axes)
     except HogeqError as error:
         raise StrategyError(f"{printable(path)}: {error}") from error

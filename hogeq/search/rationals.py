@@ -16,7 +16,7 @@ from hogeq.support.messages import HogeqError, refusal
 Policy = list[list[Fraction]]
 """Probabilities of the actions of each row."""
 
-BEST = -1  # in place of a row's action: the best one in each of its states
+BEST_IN_EACH_STATE = -1  # in place of a row's action: the best one in each of its states
 MOST_DENOMINATOR: Final = 2**40
 """Largest common denominator of chances whose numerators follow from doubles: up to there a chance
 times it is off by less than 1/2, by many roundings too; beyond 2**53 each double is whole."""
@@ -88,8 +88,8 @@ class ExactStates:
         """Payoff against a policy of all other rows, by backward induction in whole numbers.
 
         A row is an information set. `members` are the states that play can come to, ascending. A
-        row of the player takes its action in `fixed`, (R,), or where that is `BEST` the best one in
-        each of its states.
+        row of the player takes its action in `fixed`, (R,), or where that is `BEST_IN_EACH_STATE`
+        the best one in each of its states.
         """
         common = lcm(*(probability.denominator for row in opponents for probability in row))
         numerators = [[int(probability * common) for probability in row] for row in opponents]
@@ -104,7 +104,7 @@ class ExactStates:
             if not self.is_own[state]:
                 probabilities = enumerate(numerators[row])
                 weighted = [(weight, action) for action, weight in probabilities if weight]
-            elif fixed[row] == BEST:
+            elif fixed[row] == BEST_IN_EACH_STATE:
                 weighted = [(common, action) for action in np.flatnonzero(self.legal[row]).tolist()]
             else:
                 weighted = [(common, fixed[row])]
@@ -153,10 +153,10 @@ class ExactStates:
         """Whether no leaf of a proof by branch and bound gets more than a bound, exactly.
 
         A node of the proof fixes the corners of some rows: distributions over actions that
-        information sets may play. The other rows take the best one in each state (`BEST`). `tree`
-        lists the nodes of the proof depth first: the row that a node branches on, or -1 for a leaf.
-        Leaves are valued in floating point first, and in fractions if they are near the bound.
-        False, too, if the time is over before.
+        information sets may play. The other rows take the best one in each state. `tree` lists the
+        nodes of the proof depth first: the row that a node branches on, or -1 for a leaf. Leaves
+        are valued in floating point first, and in fractions if they are near the bound. False, too,
+        if the time is over before.
         """
         fixed = problem.unfixed
         num_corners = np.diff(problem.corners.corner_offsets)
@@ -177,7 +177,7 @@ class ExactStates:
                 fixed[branched[-1]] += 1
                 if fixed[branched[-1]] < num_corners[branched[-1]]:
                     break
-                fixed[branched.pop()] = BEST
+                fixed[branched.pop()] = BEST_IN_EACH_STATE
         return True
 
 

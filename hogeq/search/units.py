@@ -89,8 +89,12 @@ class Units(NamedTuple):
 
 DECIMALS: Final = 9  # digits after the first one of a payoff that is written
 FINE: Final = 20  # an exact even value is a multiple of 2**-20
-HALVES: Final = ("49", "50", "51")  # the next two digits, of a number about halfway between two
-POWERS: Final = 1e16  # Python writes numbers from this on with a power of ten
+NEARLY_HALF: Final = (
+    "49",
+    "50",
+    "51",
+)  # the next two digits, of a number about halfway between two
+LEAST_WITH_EXPONENT: Final = 1e16  # Python writes numbers from this on with a power of ten
 PROVED: Final = 1e-9  # largest gap at which both ends of an interval meet, as win rates
 
 WIN_RATES: Final = Units(
@@ -133,7 +137,7 @@ class _PayoffWriter(NamedTuple):
             return str(payoff)
         decimals, kind = self.digits(payoff)
         two_digits_more = f"{payoff:z.{decimals + 2}{kind}}".partition("e")[0]
-        if two_digits_more[-2:] in HALVES:
+        if two_digits_more[-2:] in NEARLY_HALF:
             decimals += 1
         return f"{payoff:z.{decimals}{kind}}"
 
@@ -192,7 +196,7 @@ def agreed(lower: float, upper: float) -> tuple[float, float]:
                 candidates.append((places - power_of_ten, float(written)))
                 break
     decimals, number = max(candidates, default=(0, 0.0))
-    is_proved = decimals > 0 or abs(number) >= POWERS
+    is_proved = decimals > 0 or abs(number) >= LEAST_WITH_EXPONENT
     return (number, number) if is_proved else (lower, upper)
 
 

@@ -8,8 +8,14 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from hogeq.search.branching import ResponseSearch, Status
-from hogeq.search.matrix_games import SUPPORT, contains, matrix_game
-from hogeq.solvers.counter_policies import FEW, LEAST_GAIN, UNIT, CounterMixture, CounterPolicies
+from hogeq.search.matrix_games import NEGLIGIBLE_WEIGHT, contains, matrix_game
+from hogeq.solvers.counter_policies import (
+    LEAST_GAIN,
+    MOST_POLICIES,
+    PROBABILITY_UNIT,
+    CounterMixture,
+    CounterPolicies,
+)
 from hogeq.solvers.symmetric import SymmetricGame, dyadic_weights
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
@@ -17,9 +23,11 @@ from hogeq.support.deadline import Deadline
 MOST_CUTS: Final = 2_000  # of boxes, after which the proof is given up
 MOST_RELAXATIONS: Final = 100_000  # of the proof of a leaf, after which its box is cut
 FEW_RELAXATIONS: Final = 2_000  # of a proof with many matrices, before few policies are tried
-STARTS: Final = 3  # counters of the pool, the latest, from which a search for a response ascends
-NO_GAIN: Final = 1e-9  # a counter is better only if it wins more than this above the pool
-NO_COVARIANCE: Final = 1e-13  # size that rounding alone may give a covariance
+NUM_STARTS: Final = (
+    3  # counters of the pool, the latest, from which a search for a response ascends
+)
+NEGLIGIBLE_GAIN: Final = 1e-9  # a counter is better only if it wins more than this above the pool
+NEGLIGIBLE_COVARIANCE: Final = 1e-13  # size that rounding alone may give a covariance
 
 
 class Box(NamedTuple):
@@ -108,7 +116,7 @@ class Enclosure:
             members = []
             for policy in step.counters.policies:
                 is_pure = bool((policy.max(axis=-1) == 1.0).all())
-                counter = policy.argmax(axis=-1) if is_pure else np.int64(policy / UNIT)
+                counter = policy.argmax(axis=-1) if is_pure else np.int64(policy / PROBABILITY_UNIT)
                 if counter.tolist() not in counters:
                     counters.append(counter.tolist())
                 members.append(counters.index(counter.tolist()))
@@ -163,23 +171,23 @@ class Enclosure:
                     rates = np.concatenate([rates, new_rates])
                     continue
                 is_open = True
-            support = np.flatnonzero(response_weights > SUPPORT)
+            support = np.flatnonzero(response_weights > NEGLIGIBLE_WEIGHT)
             weights = response_weights[support] / response_weights[support].sum()
             components = responses[support]
             policies = np.stack([box.policy(response) for response in components])
             mean_policy = np.tensordot(weights, policies, 1)
             against_mean = self.game.against_policy(mean_policy)
-            to_mean, rate = against_mean.ascend(self.pool[-STARTS:], self.deadline)
+            to_mean, rate = against_mean.ascend(self.pool[-NUM_STARTS:], self.deadline)
             if rate < 0.5 + self.target:
                 self.policy = mean_policy
                 return None, responses
             against_mixture = self.game.graph.against(weights, policies)
-            starts = [*self.pool[-STARTS:], to_mean]
+            starts = [*self.pool[-NUM_STARTS:], to_mean]
             to_mixture, rate = against_mixture.ascend(starts, self.deadline)
             counters = np.unique([to_mean, to_mixture], axis=0)
             new_counters = counters[[not contains(self.pool, counter) for counter in counters]]
-            if is_open or rate <= 1.0 - value + NO_GAIN or not len(new_counters):
-                used = np.flatnonzero(counter_weights > SUPPORT)
+            if is_open or rate <= 1.0 - value + NEGLIGIBLE_GAIN or not len(new_counters):
+                used = np.flatnonzero(counter_weights > NEGLIGIBLE_WEIGHT)
                 counters = np.concatenate([self.pool[used], [to_mean, to_mixture]])
                 counter_weights = np.append(counter_weights[used], [0.5, 0.5])
                 cut = self._cut(box, components, weights, counters, counter_weights)
@@ -201,7 +209,7 @@ class Enclosure:
         the box that the mixture does not beat; it ascends from `responses` (n, R) first. If a short
         proof does not suffice for a mixture of many matrices, one of few policies replaces it.
         """
-        used = np.flatnonzero(weights > SUPPORT)
+        used = np.flatnonzero(weights > NEGLIGIBLE_WEIGHT)
         weights = dyadic_weights(weights[used])
         matrices = self.pool[used]
         mixture = CounterMixture(weights, self.game.policy(matrices))
@@ -209,7 +217,7 @@ class Enclosure:
         response, rate = problem.search(responses, 0.5 - self.target, self.deadline)
         if rate > 0.5 - self.target + LEAST_GAIN:
             return Leaf(mixture, ResponseSearch.succeeded(response, rate))
-        is_large = len(used) > FEW
+        is_large = len(used) > MOST_POLICIES
         leaf = self._close(box, mixture, FEW_RELAXATIONS if is_large else MOST_RELAXATIONS)
         if leaf.search.status != Status.OPEN or not is_large:
             return leaf
@@ -249,7 +257,7 @@ class Enclosure:
             own_gradient = np.take_along_axis(gradients, corners, axis=1)
             covariance += weight * np.abs(weights @ (own_gradient - mean_gradient[corners]))
         row = int(covariance.argmax())
-        if covariance[row] <= NO_COVARIANCE:
+        if covariance[row] <= NEGLIGIBLE_COVARIANCE:
             return None
         corner_weights = np.zeros(len(box.corners[row]))
         np.add.at(corner_weights, responses[:, row], weights)

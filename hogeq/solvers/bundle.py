@@ -30,7 +30,13 @@ from pydantic import Field
 from hogeq.evaluation.counterfactual import policy_of_mixture
 from hogeq.model.protocol import Engine
 from hogeq.search.ascent import log_uniform, random_policy, with_random_rolls
-from hogeq.search.counter_search import CROSSED, PERTURBED_SHARES, CounterSearch, Trails, new_trails
+from hogeq.search.counter_search import (
+    MOST_CROSSED_COUNTERS,
+    PERTURBED_SHARES,
+    CounterSearch,
+    Trails,
+    new_trails,
+)
 from hogeq.search.population import read_counters
 from hogeq.solvers.base import Solver, read_start, solver
 from hogeq.solvers.cuts import (
@@ -42,7 +48,7 @@ from hogeq.solvers.cuts import (
     modelled_rates,
     search,
 )
-from hogeq.solvers.proximal import ALIVE, LEAST_WEIGHT, ProximalProblem, Trial, soft_maximum
+from hogeq.solvers.proximal import LEAST_WEIGHT, USED_WEIGHT, ProximalProblem, Trial, soft_maximum
 from hogeq.solvers.regret import self_played
 from hogeq.strategies.arrays import zero_matrices
 from hogeq.strategies.conversion import strategy_of
@@ -52,20 +58,25 @@ from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.parameters import Count, Natural, NotNegative, Positive, Seed, Share, parameters
 from hogeq.support.workers import compute
 
-SOFTENED: Final = 1e-3  # share of the uniform policy in a start from a file
-UNIFORM: Final = 0.3  # the same in a start from self-play
-SHAPING: Final = 0.02  # weight above which a counter's model is checked against its exact win rate
-TRUSTED: Final = 0.1  # largest tolerated error of a model, as a share of the predicted gain
-MISLED: Final = 0.25  # error, as the same share, above which a model has misled a step
-LEAST_STEP: Final = 1.0  # least step size, in logits per win probability
-LONGER: Final = 1.25  # factor of the step size after a step that is accepted ...
-MISLED_FACTOR: Final = 0.5  # ... after one that is not, if a model has misled it ...
-FAILED: Final = 0.93  # ... and if none has
-DEEP: Final = 5  # times as many steps of annealing in a deep iteration
-COLD: Final = 2e-4  # last temperature of the responses, in win probability
-NEAR_HEAT: Final = (2e-3, 1e-2)  # range of the first temperature of a start near the strategy ...
-FAR_HEAT: Final = (5e-3, 1e-1)  # ... and of a random start
-NEARLY_UNIFORM: Final = 1e3  # concentration of a Dirichlet distribution of rows
+UNIFORM_SHARE_OF_FILE: Final = 1e-3  # share of the uniform policy in a start from a file
+UNIFORM_SHARE_OF_SELF_PLAY: Final = 0.3  # the same in a start from self-play
+CHECKED_WEIGHT: Final = (
+    0.02  # weight above which a counter's model is checked against its exact win rate
+)
+TOLERATED_ERROR: Final = 0.1  # largest tolerated error of a model, as a share of the predicted gain
+MISLEADING_ERROR: Final = 0.25  # error, as the same share, above which a model has misled a step
+LEAST_STEP_SIZE: Final = 1.0  # least step size, in logits per win probability
+FACTOR_IF_ACCEPTED: Final = 1.25  # factor of the step size after a step that is accepted ...
+FACTOR_IF_MISLED: Final = 0.5  # ... after one that is not, if a model has misled it ...
+FACTOR_IF_REJECTED: Final = 0.93  # ... and if none has
+DEEP_FACTOR: Final = 5  # times as many steps of annealing in a deep iteration
+LAST_TEMPERATURE: Final = 2e-4  # last temperature of the responses, in win probability
+FIRST_TEMPERATURES_NEAR: Final = (
+    2e-3,
+    1e-2,
+)  # range of the first temperature of a start near the strategy ...
+FIRST_TEMPERATURES_FAR: Final = (5e-3, 1e-1)  # ... and of a random start
+NEARLY_UNIFORM_CONCENTRATION: Final = 1e3  # concentration of a Dirichlet distribution of rows
 DAMPING: Final = 0.6  # of the annealing of responses
 LEAST_FLOOR: Final = 1e-12  # floor while sharpening, where `floor` would keep rows mixed
 
@@ -177,12 +188,12 @@ class BundleMethod(Solver[BundleState]):
         if gain >= self.least_gain * promised_gain:
             state = state._replace(parts=trial.point.components, draw=trial.point.draw)
             new_rates = trial_rates
-            factor = LONGER
-        elif error > MISLED * abs(promised_gain):
-            factor = MISLED_FACTOR
+            factor = FACTOR_IF_ACCEPTED
+        elif error > MISLEADING_ERROR * abs(promised_gain):
+            factor = FACTOR_IF_MISLED
         else:
-            factor = FAILED
-        step_size = max(LEAST_STEP, factor * float(state.step_size))
+            factor = FACTOR_IF_REJECTED
+        step_size = max(LEAST_STEP_SIZE, factor * float(state.step_size))
         state = state._replace(
             worst=np.array(float(new_rates.max())),
             step_size=np.array(min(step_size, self.largest_step)),
@@ -195,7 +206,7 @@ class BundleMethod(Solver[BundleState]):
 
     def stats(self, game: Engine, state: BundleState) -> dict[str, float]:
         """Largest modelled win rate of a counter, and the number of counters of some weight."""
-        shaping = float((state.weights > SHAPING).sum())
+        shaping = float((state.weights > CHECKED_WEIGHT).sum())
         return {"responder_win": float(state.worst), "support": shaping}
 
     def _final_point(self, state: BundleState) -> Point:
@@ -245,9 +256,9 @@ class BundleMethod(Solver[BundleState]):
         strategy = Strategy.unchecked(*trial.point)
         random = np.random.default_rng([self.seed, iteration])
         trails = Trails(state.trails, state.kicks_left)
-        strongest = state.pool[np.argsort(-trial.rates, kind="stable")[:CROSSED]]
-        shaping = np.flatnonzero(trial.weights > SHAPING)  # indices of counters
-        largest_error = TRUSTED * max(hoped_gain, 0.0) + ALIVE
+        strongest = state.pool[np.argsort(-trial.rates, kind="stable")[:MOST_CROSSED_COUNTERS]]
+        shaping = np.flatnonzero(trial.weights > CHECKED_WEIGHT)  # indices of counters
+        largest_error = TOLERATED_ERROR * max(hoped_gain, 0.0) + USED_WEIGHT
         checks = [
             Check(state.pool[index], float(trial.rates[index]), largest_error) for index in shaping
         ]
@@ -264,7 +275,7 @@ class BundleMethod(Solver[BundleState]):
             trails=trails.matrices,
             kicks_left=trails.kicks_left,
             weights=trial.weights,
-            used=np.where(trial.weights > ALIVE, iteration, state.used),
+            used=np.where(trial.weights > USED_WEIGHT, iteration, state.used),
         )
         state = state.renewed(
             shaping[searched.failed], searched.responses, searched.cuts, iteration, self.pool_size
@@ -323,16 +334,18 @@ class BundleMethod(Solver[BundleState]):
         is_deep = remainder == 0
         # Deep and other iterations take turns of their own.
         turn = deep_iterations if is_deep else iteration - deep_iterations
-        steps = self.responder_steps * (DEEP if is_deep else 1)
+        steps = self.responder_steps * (DEEP_FACTOR if is_deep else 1)
         sweeps = None if is_deep else self.responder_sweeps
         searches = [CounterSearch(components[turn % len(components)], sweeps=sweeps)]
         for number in range(self.responses):
             is_near = (turn + number) % 2 == 0
             share = random.uniform(0.5, 1.0) if is_near else 0.0
-            noise = random_policy(game, random, NEARLY_UNIFORM if is_deep else 1.0)
-            first_temperature = log_uniform(random, NEAR_HEAT if is_near else FAR_HEAT)
+            noise = random_policy(game, random, NEARLY_UNIFORM_CONCENTRATION if is_deep else 1.0)
+            first_temperature = log_uniform(
+                random, FIRST_TEMPERATURES_NEAR if is_near else FIRST_TEMPERATURES_FAR
+            )
             policy = share * mean_policy + (1.0 - share) * noise
-            cooling = (first_temperature, COLD)
+            cooling = (first_temperature, LAST_TEMPERATURE)
             searches.append(CounterSearch(policy, steps, cooling, DAMPING, sweeps))
         heaviest = np.argsort(-trial.weights, kind="stable")[: self.ascents]
         searches += [CounterSearch(state.pool[index], sweeps=sweeps) for index in heaviest]
@@ -374,10 +387,10 @@ class ProximalBundle(BundleMethod):
         """State at the policy of the start file or of self-play, mixed with the uniform policy."""
         if self.start:
             policy = read_start(game, self.start).unmixed(self.start).policy
-            uniform_share = SOFTENED
+            uniform_share = UNIFORM_SHARE_OF_FILE
         else:
             policy, _ = self_played(game)
-            uniform_share = UNIFORM
+            uniform_share = UNIFORM_SHARE_OF_SELF_PLAY
         uniform = np.full(game.shape, 1.0 / game.shape[-1])
         policy = (1.0 - uniform_share) * policy + uniform_share * uniform
         return self._initial_state(game, policy[None], np.ones(1))

@@ -9,16 +9,18 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from hogeq.search.matrix_games import SUPPORT, matrix_game
+from hogeq.search.matrix_games import NEGLIGIBLE_WEIGHT, matrix_game
 from hogeq.solvers.descent import linearise, maximise_least_rate
 from hogeq.solvers.symmetric import SymmetricGame, dyadic_weights
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 
-FEW: Final = 6  # policies in a mixture
-UNIT: Final = 2.0**-10  # probabilities of the policies are its multiples
-STARTS: Final = 4  # responses, the best, from which a search for a better one ascends
-NEAR: Final = 0.03  # a step leaves out responses that win less than the best one by more than this
+MOST_POLICIES: Final = 6  # policies in a mixture
+PROBABILITY_UNIT: Final = 2.0**-10  # probabilities of the policies are its multiples
+NUM_STARTS: Final = 4  # responses, the best, from which a search for a better one ascends
+MODELLED_GAP: Final = (
+    0.03  # a step leaves out responses that win less than the best one by more than this
+)
 LEAST_GAIN: Final = 1e-6  # of a step that counts, and of a response that does
 FIRST_RADIUS, LAST_RADIUS = 0.2, 1e-3  # trust regions with which a search begins and ends
 
@@ -54,7 +56,7 @@ class CounterPolicies:
         3. Find the best weights of the policies there. If they win more than the old ones, take
            these policies and widen the region; else narrow the region.
         """
-        heaviest = np.argsort(-weights, kind="stable")[:FEW]
+        heaviest = np.argsort(-weights, kind="stable")[:MOST_POLICIES]
         policies = self.game.policy(matrices[heaviest])
         rate, weights = self.least_rate(policies)
         radius = FIRST_RADIUS
@@ -86,13 +88,13 @@ class CounterPolicies:
         rates = self.win_rates(policies, self.responses)
         while True:
             response_rate, _, weights = matrix_game(rates)
-            weights = np.where(weights > SUPPORT, weights, 0.0)
+            weights = np.where(weights > NEGLIGIBLE_WEIGHT, weights, 0.0)
             weights /= weights.sum()
             if 1.0 - response_rate <= floor:
                 return 1.0 - response_rate, weights
             is_used = weights > 0.0
             problem = self.game.graph.against(weights[is_used], policies[is_used], self.corners)
-            best_known = np.argsort(-(rates @ weights), kind="stable")[:STARTS]
+            best_known = np.argsort(-(rates @ weights), kind="stable")[:NUM_STARTS]
             target = response_rate + LEAST_GAIN
             starts = self.responses[best_known]
             response, found_rate = problem.search(starts, target, self.deadline)
@@ -113,7 +115,7 @@ class CounterPolicies:
         A model is the win rate, and its gradient (k * R * K,) by the probabilities of the policies.
         """
         rates = self.win_rates(policies, self.responses) @ weights
-        near = self.responses[rates > rates.max() - NEAR]
+        near = self.responses[rates > rates.max() - MODELLED_GAP]
         models = []
         for response in near:
             chosen = zip(self.corners, response, strict=True)
@@ -126,10 +128,10 @@ class CounterPolicies:
 
 
 def dyadic_policies(policies: Floats) -> Floats:
-    """Round policies (..., K) to multiples of `UNIT` that sum to 1 in each row."""
-    numerators = np.round(policies / UNIT)
+    """Round policies (..., K) to multiples of `PROBABILITY_UNIT` that sum to 1 in each row."""
+    numerators = np.round(policies / PROBABILITY_UNIT)
     likeliest = numerators.argmax(axis=-1)[..., None]
-    missing = 1.0 / UNIT - numerators.sum(axis=-1, keepdims=True)
+    missing = 1.0 / PROBABILITY_UNIT - numerators.sum(axis=-1, keepdims=True)
     largest = np.take_along_axis(numerators, likeliest, axis=-1)
     np.put_along_axis(numerators, likeliest, largest + missing, axis=-1)
-    return np.asarray(numerators * UNIT)
+    return np.asarray(numerators * PROBABILITY_UNIT)

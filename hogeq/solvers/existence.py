@@ -31,8 +31,8 @@ from hogeq.search.rationals import (
 from hogeq.solvers.boxes import Enclosure, Leaf
 from hogeq.solvers.descent import centre, descend
 from hogeq.solvers.symmetric import (
-    MOST,
-    TIE,
+    PROOF_RELAXATIONS,
+    TIE_MARGIN,
     Oracle,
     SymmetricGame,
     minimal_support,
@@ -42,11 +42,15 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import scientific
 
-MOST_EXACT: Final = 8  # components whose weights are solved for in rational numbers
-STARTS: Final = 4  # counters of the pool, the latest, from which a search for a response ascends
-SMALLEST: Final = 1e-9  # an exploitability below it counts as 0 until that is proved
+MOST_EXACT_COMPONENTS: Final = 8  # components whose weights are solved for in rational numbers
+NUM_STARTS: Final = (
+    4  # counters of the pool, the latest, from which a search for a response ascends
+)
+NEGLIGIBLE_EXPLOITABILITY: Final = (
+    1e-9  # an exploitability below it counts as 0 until that is proved
+)
 DENOMINATORS: Final = (2**8, 2**12, 2**16, 2**20)  # largest, of probabilities that are tried
-GAPS: Final = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.0)
+RELATIVE_GAPS: Final = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.0)
 """Gaps between a proved exploitability and one that is known, as parts of the latter."""
 TARGETS: Final = ((0.5, 0.25, 0.2), (0.25, 0.025, 0.6), (0.05, 0.025, 0.5), (0.005, 0.0025, 0.6))
 """Targets of boxes, and what their leaves prove, as parts of the exploitability known; and of the
@@ -158,7 +162,7 @@ class _Decision:
         """Solve the game in mixtures in a part of the time, and decide by its last equilibrium."""
         decided = None
         oracle_deadline = self.deadline.share(0.3)
-        oracle = Oracle(self.game, self.pool, MOST)
+        oracle = Oracle(self.game, self.pool, PROOF_RELAXATIONS)
         if list(rounds(oracle, oracle_deadline)):  # there was time for a round
             self.pool = oracle.pool
             decided = self.by_mixture(oracle)
@@ -171,7 +175,7 @@ class _Decision:
         prove that no policy is one, by boxes. None if nothing is proved.
         """
         weights = minimal_support(oracle)
-        is_beaten = (oracle.payoffs @ weights).max() > 0.5 + TIE  # by a matrix of the pool
+        is_beaten = (oracle.payoffs @ weights).max() > 0.5 + TIE_MARGIN  # by a matrix of the pool
         if is_beaten:  # by errors of linear programs
             weights = oracle.weights
         used = weights > 0.0
@@ -211,12 +215,12 @@ class _Decision:
         until one is not decided in time.
         """
         problem = self.game.against_policy(self.policy)
-        _, best_value = problem.ascend(self.pool[-STARTS:], self.deadline)
+        _, best_value = problem.ascend(self.pool[-NUM_STARTS:], self.deadline)
         bound = problem.value(problem.unfixed) + problem.error
-        gaps = list(GAPS)
+        gaps = list(RELATIVE_GAPS)
         while gaps:
-            target = best_value + gaps[0] * (best_value - 0.5) + TIE
-            search = problem.close(target, MOST, self.deadline)
+            target = best_value + gaps[0] * (best_value - 0.5) + TIE_MARGIN
+            search = problem.close(target, PROOF_RELAXATIONS, self.deadline)
             if search.status == Status.OPEN:
                 break
             if search.status == Status.FOUND:  # a better response: the gap is tried again
@@ -234,8 +238,10 @@ class _Decision:
         """
         probabilities = floats(policy)
         problem = self.game.against_policy(probabilities)
-        starts = self.pool[-STARTS:]
-        search = problem.respond(starts, 0.5 + TIE, 10 * MOST, self.deadline, is_priced=False)
+        starts = self.pool[-NUM_STARTS:]
+        search = problem.respond(
+            starts, 0.5 + TIE_MARGIN, 10 * PROOF_RELAXATIONS, self.deadline, is_priced=False
+        )
         if search.status != Status.CLOSED or not self.has_time_for_fractions:
             return None
         self.policy = probabilities
@@ -267,7 +273,7 @@ class _Decision:
         """
         start = np.tensordot(weights, self.game.policy(matrices), 1)
         kuhn_policy = None
-        if len(matrices) <= MOST_EXACT and self.has_time_for_fractions:
+        if len(matrices) <= MOST_EXACT_COMPONENTS and self.has_time_for_fractions:
             kuhn_policy = exact_kuhn(self.exact, matrices, self.deadline)
         if kuhn_policy is not None:
             decided = self.certify(kuhn_policy, "policy")
@@ -286,7 +292,7 @@ class _Decision:
         if rate - 0.5 < self.loss:
             self.policy = policy
             self.loss = rate - 0.5
-        if rate > 0.5 + SMALLEST:
+        if rate > 0.5 + NEGLIGIBLE_EXPLOITABILITY:
             return None
         decided = self.by_fractions(policy)
         if decided is None:
@@ -313,7 +319,7 @@ class _Decision:
         """
         decided = None
         for target_share, proved_share, time_share in TARGETS:
-            while decided is None and self.loss > SMALLEST:
+            while decided is None and self.loss > NEGLIGIBLE_EXPLOITABILITY:
                 loss_before = self.loss
                 deadline = self.deadline.share(time_share)
                 loss = min(loss_before, 0.1)

@@ -23,18 +23,23 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Ints, Singles
 from hogeq.support.workers import compute
 
-NEWTON_STEPS = 30  # at most; DECREMENT ends the method before
-DECREMENT = 1e-13  # of the dual value, in win probability: below it the weights are optimal
-SHORTEST = 1e-6  # least share of a Newton step that is tried
-PIECE = 1 << 19  # numbers of an array that one task computes: fewer cost more in calls
-UNSEEN = -60.0  # logit of a column beyond the components in the row of the draw: no probability
+NEWTON_STEPS = 30  # at most; LEAST_DECREMENT ends the method before
+LEAST_DECREMENT = 1e-13  # of the dual value, in win probability: below it the weights are optimal
+LEAST_NEWTON_SHARE = 1e-6  # least share of a Newton step that is tried
+NUMBERS_PER_TASK = 1 << 19  # numbers of an array that one task computes: fewer cost more in calls
+IMPOSSIBLE_LOGIT = (
+    -60.0
+)  # logit of a column beyond the components in the row of the draw: no probability
 RIDGE = 1e-9  # relative; keeps the quadratic of models that are copies of each other definite
 LEAST_REACH: Final = 1e-9  # least weight of a row in the divergence
 LEAST_WEIGHT: Final = 1e-3  # of a component, so that none is lost for good
-CURVED: Final = 1e-7  # least share of the reach that a roll must have to count in the curvature
-ALIVE: Final = 1e-6  # weight below which a counter had no part in the last step
-ROUNDS: Final = 6  # of adding counters that the step overlooked ...
-MORE: Final = 10  # ... at most so many at a time
+LEAST_CURVED_SHARE: Final = (
+    1e-7  # least share of the reach that a roll must have to count in the curvature
+)
+USED_WEIGHT: Final = 1e-6  # weight below which a counter had no part in the last step
+LEAST_EXCESS: Final = 1e-6  # a counter is overlooked that wins by more than this above the level
+MOST_ROUNDS: Final = 6  # of adding counters that the step overlooked ...
+MOST_ADDED: Final = 10  # ... at most so many at a time
 
 
 class Trial(NamedTuple):
@@ -121,11 +126,11 @@ def proximal_step(
         hessian = sum(hessian_terms) + softness * np.eye(count)
         direction = _quadratic_minimiser(hessian, current.gradient, weights) - weights
         slope = float(current.gradient @ direction)
-        if slope > -DECREMENT:
+        if slope > -LEAST_DECREMENT:
             break
         # Backtracking. If a whole step gains less than models are rounded by, a shorter one is no
         # better.
-        shortest = SHORTEST if slope < -rounding else 0.5
+        shortest = LEAST_NEWTON_SHARE if slope < -rounding else 0.5
         length = 1.0
         while length > shortest:
             new_weights = weights + length * direction
@@ -254,8 +259,8 @@ def _row_starts(row: Ints) -> Ints:
 
 
 def _row_slices(rows: int, width: int) -> list[slice]:
-    """Slices of an array of so many rows, with about `PIECE` numbers each."""
-    step = max(1, PIECE // max(1, width))
+    """Slices of an array of so many rows, with about `NUMBERS_PER_TASK` numbers each."""
+    step = max(1, NUMBERS_PER_TASK // max(1, width))
     return [slice(first, min(first + step, rows)) for first in range(0, rows, step)]
 
 
@@ -330,13 +335,13 @@ class ProximalProblem(NamedTuple):
         counter_rates = 1.0 - self.component_rates @ self.state.point.draw
         row_logits = self._row_logits()
         weights = self.state.weights
-        least_of_strongest = np.sort(counter_rates)[-MORE:][0]
-        active = np.flatnonzero((weights > ALIVE) | (counter_rates >= least_of_strongest))
-        for _ in range(ROUNDS):
+        least_of_strongest = np.sort(counter_rates)[-MOST_ADDED:][0]
+        active = np.flatnonzero((weights > USED_WEIGHT) | (counter_rates >= least_of_strongest))
+        for _ in range(MOST_ROUNDS):
             trial = self._step_by(active, weights, row_logits)
             weights = trial.weights
             level = soft_maximum_level(trial.rates[active], self.softness)
-            overlooked_counters = overlooked(trial.rates, level + ALIVE, active, MORE)
+            overlooked_counters = overlooked(trial.rates, level + LEAST_EXCESS, active, MOST_ADDED)
             if len(overlooked_counters) == 0:
                 break
             active = np.append(active, overlooked_counters)
@@ -346,8 +351,8 @@ class ProximalProblem(NamedTuple):
         """Logits from which the step moves: of all rows of n components, and of their draw.
 
         The draw, the probabilities of the components, is treated as one more row, unless n is 1.
-        Rows are then as wide as the larger of K and n; `UNSEEN` fills them, so that what is not
-        there has no probability.
+        Rows are then as wide as the larger of K and n; `IMPOSSIBLE_LOGIT` fills their unused
+        columns.
         """
         components, draw = self.state.point
         actions = components.shape[-1]
@@ -355,7 +360,7 @@ class ProximalProblem(NamedTuple):
         if len(components) == 1:
             return logits
         width = max(actions, len(draw))
-        with_draw = np.full((len(logits) + 1, width), UNSEEN)
+        with_draw = np.full((len(logits) + 1, width), IMPOSSIBLE_LOGIT)
         with_draw[:-1, :actions] = logits
         with_draw[-1, : len(draw)] = np.log(draw)
         return with_draw
@@ -382,7 +387,7 @@ class ProximalProblem(NamedTuple):
             np.append(reach, reach_of_draw) if is_mixture else reach,
             float(self.state.step_size),
             start[active] + len(active) ** -2.0,  # so that each counter has some weight
-            least_reach=CURVED,
+            least_reach=LEAST_CURVED_SHARE,
             rare=self.floor,
             softness=self.softness,
         )

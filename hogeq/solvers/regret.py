@@ -30,8 +30,8 @@ from hogeq.support.parameters import (
     parameters,
 )
 
-EXPONENTS: Final = {"uniform": 0.0, "linear": 1.0, "quadratic": 2.0}  # names of gamma
-SELF_PLAY: Final = 100  # iterations of `self_played`
+GAMMA_BY_AVERAGING: Final = {"uniform": 0.0, "linear": 1.0, "quadratic": 2.0}  # names of gamma
+SELF_PLAY_ITERATIONS: Final = 100  # iterations of `self_played`
 
 
 def _no_nan(value: object) -> object:
@@ -261,7 +261,7 @@ class RegretMinimiser(Solver[RegretState]):
 
     def _factors(self, iteration: int) -> tuple[float, float, float]:
         """Weight of an iteration in the average, discounts of positive and negative regrets."""
-        weight = float(iteration) ** EXPONENTS.get(self.averaging, self.gamma)
+        weight = float(iteration) ** GAMMA_BY_AVERAGING.get(self.averaging, self.gamma)
         return weight, _discount(iteration, self.alpha), _discount(iteration, self.beta)
 
     def _current(self, state: RegretState, table: int) -> Floats:
@@ -340,7 +340,7 @@ def self_played(
     Without time they are fewer.
     """
     state = minimiser.init(game)
-    for _ in range(SELF_PLAY):
+    for _ in range(SELF_PLAY_ITERATIONS):
         state = minimiser.step(game, state)
         if deadline.is_over:
             break

@@ -12,7 +12,7 @@ from hogeq.evaluation import tablebase
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine
 from hogeq.search.bounds import (
-    SEARCHING,
+    SEARCH_TIME_SHARE,
     bound_in_time,
     bound_margin,
     full_memory_bound,
@@ -32,9 +32,13 @@ from hogeq.support.pacing import Pace, schedule
 from hogeq.support.parameters import Count, check, keys, require_known
 from hogeq.support.progress import phase
 
-FIRST_STEP: Final = 6.0  # time for the solver to begin and to make a step, in times of self-play
-SECOND_STEP: Final = 6.0  # time of the second step, in times of the first, which has few counters
-GROWTH: Final = 1.5  # most by which the time of a step grows from one to the next
+FIRST_STEP_TIME: Final = (
+    6.0  # time for the solver to begin and to make a step, in times of self-play
+)
+SECOND_STEP_TIME: Final = (
+    6.0  # time of the second step, in times of the first, which has few counters
+)
+MOST_GROWTH: Final = 1.5  # most by which the time of a step grows from one to the next
 CURVE_BUDGET: Final = Budget(starts=2, kicks=0, seconds=5.0, exact_seconds=0.0)
 """Effort of each measurement of a curve: a search without kicks, and no integer program."""
 
@@ -231,7 +235,7 @@ def by_one_strategy(game: HogEngine, limit: float | Deadline) -> Equilibrium:
     """
     deadline = Deadline.of(limit)
     if game.has_memory:
-        candidates = by_solvers(game, deadline.share(SEARCHING))
+        candidates = by_solvers(game, deadline.share(SEARCH_TIME_SHARE))
     else:
         matrix = tablebase.solve(game).matrix
         candidates = [Candidate(strategy_of(game, matrix), "tablebase")]
@@ -276,7 +280,7 @@ def by_solvers(game: Engine, deadline: Deadline) -> list[Candidate]:
     expected_seconds = deadline.spent - spent_before  # of self-play, then of the longest step
     candidates = [Candidate(strategy_of(game, policy), "dcfr", iterations)]
     share_of_cfr = 0.25
-    has_time_for_bundle = deadline.left * (1.0 - share_of_cfr) >= FIRST_STEP * expected_seconds
+    has_time_for_bundle = deadline.left * (1.0 - share_of_cfr) >= FIRST_STEP_TIME * expected_seconds
     if not game.positions_recur and not deadline.is_over:
         time_for_cfr = deadline.share(share_of_cfr if has_time_for_bundle else 1.0)
         policy, iterations = self_played(game, CFRPlus(), time_for_cfr)
@@ -286,14 +290,14 @@ def by_solvers(game: Engine, deadline: Deadline) -> list[Candidate]:
     solver = MixtureBundle()
     state = solver.init(game)
     iterations = 0
-    growth = GROWTH
+    growth = MOST_GROWTH
     while deadline.left > growth * expected_seconds:
         spent_before = deadline.spent
         state = solver.step(game, state)
         step_seconds = deadline.spent - spent_before
         is_first_step = iterations == 0
         expected_seconds = step_seconds if is_first_step else max(step_seconds, expected_seconds)
-        growth = SECOND_STEP if is_first_step else GROWTH
+        growth = SECOND_STEP_TIME if is_first_step else MOST_GROWTH
         iterations += 1
     if iterations > 0:
         mixture = strategy_of(game, solver.mixture(game, state))

@@ -22,8 +22,10 @@ from hogeq.strategies.strategy import Mixture
 from hogeq.support.aliases import Floats, Ints, matrix_type
 from hogeq.support.deadline import FOREVER, Deadline
 
-TIE: Final = 1e-10  # win rates this close to 1/2 count as 1/2 until they are proved
-MOST: Final = 20_000  # relaxations of one proof, with prices; without, ten times as many
+TIE_MARGIN: Final = 1e-10  # win rates this close to 1/2 count as 1/2 until they are proved
+PROOF_RELAXATIONS: Final = (
+    20_000  # relaxations of one proof, with prices; without, ten times as many
+)
 
 
 class SymmetricGame:
@@ -86,7 +88,7 @@ class SymmetricGame:
         problem = self.folded(weights, self.policy(matrices), deadline=deadline)
         if problem is None:
             return ResponseSearch.not_begun()
-        return problem.close(0.5 + TIE, most_relaxations, deadline)
+        return problem.close(0.5 + TIE_MARGIN, most_relaxations, deadline)
 
     def against_policy(self, policy: Floats) -> Responses:
         """Pose the problem of a response to one policy (R, K)."""
@@ -111,7 +113,7 @@ class Oracle(PoolGame):
     @staticmethod
     def solve(payoffs: Floats) -> Floats:
         """Weights (n,) of an equilibrium of payoffs (n, n), exact up to rounding."""
-        return equalising_weights(payoffs, nash_of_matrix(payoffs, TIE))
+        return equalising_weights(payoffs, nash_of_matrix(payoffs, TIE_MARGIN))
 
     def respond(self, player: int, mixtures: tuple[Floats, Ints], deadline: Deadline) -> bool:
         """Search for a response that wins more than 1/2, by ascent, else by branch and bound."""
@@ -119,7 +121,9 @@ class Oracle(PoolGame):
         starts = [*matrices, self.pool[-1]]  # of the ascent: the components, and the newest matrix
         response, rate = self.game.against(matrices, weights).ascend(starts, deadline)
         self.search = ResponseSearch.succeeded(response, rate)
-        if rate <= 0.5 + TIE:  # branch and bound finds a better one, or proves that there is none
+        if (
+            rate <= 0.5 + TIE_MARGIN
+        ):  # branch and bound finds a better one, or proves that there is none
             self.search = self.game.close(weights, matrices, self.most_relaxations, deadline)
         if self.search.status != Status.FOUND:
             return False
@@ -149,11 +153,11 @@ def minimal_support(oracle: PoolGame) -> Floats:
         solution = linprog(
             np.zeros(len(used)),
             A_ub=payoffs[:, used],
-            b_ub=np.full(len(payoffs), 0.5 + TIE / 10),
+            b_ub=np.full(len(payoffs), 0.5 + TIE_MARGIN / 10),
             A_eq=np.ones((1, len(used))),
             b_eq=[1.0],
             method="highs",
-            options={"primal_feasibility_tolerance": TIE},
+            options={"primal_feasibility_tolerance": TIE_MARGIN},
         )
         if solution.success:
             weights = np.zeros(len(weights))
@@ -186,7 +190,7 @@ def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equi
     candidates.append(minimal_support(oracle))
     for simpler_weights in candidates:
         used = simpler_weights > 0.0
-        search = game.close(simpler_weights[used], oracle.pool[used], MOST, deadline)
+        search = game.close(simpler_weights[used], oracle.pool[used], PROOF_RELAXATIONS, deadline)
         if search.status == Status.CLOSED:
             weights = simpler_weights
             bound = search.bound
@@ -211,5 +215,5 @@ def unbeaten_members(oracle: PoolGame) -> list[int]:
     """List members of the pool that no other beats, the heaviest in the mixture first."""
     best_rate_against = oracle.payoffs.max(axis=0)  # of any member, against each
     heaviest_first = np.argsort(-oracle.weights, kind="stable")
-    is_unbeaten = best_rate_against[heaviest_first] <= 0.5 + TIE
+    is_unbeaten = best_rate_against[heaviest_first] <= 0.5 + TIE_MARGIN
     return [int(member) for member in heaviest_first[is_unbeaten]]

@@ -195,7 +195,7 @@ def test_a_large_problem_is_looked_at_more_often(monkeypatch: pytest.MonkeyPatch
     problem = graph_of(game).against(np.ones(1), table)
     best, _ = proved(problem)
     whole = problem.close(best + 1e-9)
-    monkeypatch.setattr(branching, "VALUED", 0)
+    monkeypatch.setattr(branching, "MOST_STATES_AT_ONCE", 0)
     again = problem.close(best + 1e-9)
     assert again.status == whole.status == Status.CLOSED
     assert again.bound == whole.bound
@@ -212,7 +212,7 @@ def test_what_there_is_no_time_to_price_has_no_prices(monkeypatch: pytest.Monkey
     target = proved(problem)[0] + 1e-9
     priced, plain = problem.close(target), problem.close(target, is_priced=False)
     assert (priced.tree == forgetting.PRICED).any()
-    monkeypatch.setattr(branching, "PRICING", 1e-6)
+    monkeypatch.setattr(branching, "PRICING_COST", 1e-6)
     late = problem.close(target, deadline=Deadline(600.0))
     assert np.array_equal(late.tree, plain.tree)
     assert late.bound == plain.bound

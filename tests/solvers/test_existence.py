@@ -13,9 +13,9 @@ from hogeq.search.branching import ResponseGraph, Status
 from hogeq.search.matrix_games import PoolGame
 from hogeq.search.rationals import ExactStates, floats, rational, solve_equations
 from hogeq.solvers import existence
-from hogeq.solvers.descent import NEAR, centre
+from hogeq.solvers.descent import MODELLED_GAP, centre
 from hogeq.solvers.symmetric import (
-    TIE,
+    TIE_MARGIN,
     SymmetricGame,
     dyadic_weights,
     minimal_support,
@@ -80,10 +80,10 @@ def test_a_policy_moves_off_a_pool_that_it_beats() -> None:
     policy = game.existence(10.0).policy
     matrices = np.random.default_rng(0).integers(engine.num_actions, size=(50, symmetric.rows))
     rates = symmetric.against_policy(policy)
-    beaten = matrices[[rates.value(matrix) < 0.5 - 2.0 * NEAR for matrix in matrices]]
+    beaten = matrices[[rates.value(matrix) < 0.5 - 2.0 * MODELLED_GAP for matrix in matrices]]
     assert len(beaten)
     moved = centre(symmetric, policy, beaten, Deadline())
-    assert symmetric.against_policy(moved).respond([], 0.5 + TIE).status == Status.CLOSED
+    assert symmetric.against_policy(moved).respond([], 0.5 + TIE_MARGIN).status == Status.CLOSED
 
 
 def test_coins_decided_by_all_matrices() -> None:
@@ -153,7 +153,7 @@ def test_chances_of_too_many_dice_are_not_taken_for_fractions(edition: str) -> N
 
 def test_boxes_need_no_proof_of_the_policy(monkeypatch: pytest.MonkeyPatch) -> None:
     """If the policy's exploitability is too hard to prove, the upper end is full memory's."""
-    monkeypatch.setattr(existence, "MOST", 0)
+    monkeypatch.setattr(existence, "PROOF_RELAXATIONS", 0)
     found = hogeq.Game(TWO_COINS).existence(30.0)
     assert found.kind == "none"
     assert 0.001 < found.lower <= 1 / 216 < found.upper
