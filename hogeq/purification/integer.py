@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hogeq.model.protocol import Engine, WinRate
 from hogeq.purification.base import Purifier, argmax, purifier
-from hogeq.search.counter_search import MOST_CROSSED_COUNTERS, Trails, new_trails
+from hogeq.search.counter_search import MOST_CROSSED_COUNTERS, OngoingSearches
 from hogeq.search.matrix_games import contains
 from hogeq.search.population import CounterPool, Population, overlooked, read_counters
 from hogeq.search.results import write_rate
@@ -31,29 +31,23 @@ from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, Share,
 from hogeq.support.progress import phase
 from hogeq.support.workers import interruptible
 
-LEAST_MEAN_REACH: Final = (
-    1e-7  # mean reach probability below which a row is left at its likeliest roll
-)
+LEAST_MEAN_REACH: Final = 1e-7  # below it, a row is left at its likeliest roll
 MOST_PROGRAMS: Final = 8  # most programs for one candidate
 OVERLOOKED_COUNTERS: Final = 40  # most counters that each program adds to the next
 FALL_OF_CAUTION: Final = 0.05  # fall of `caution` when a candidate is the best
 RISE_OF_CAUTION: Final = 0.02  # rise of `caution` when it is not
 RANGE_OF_CAUTION: Final = (0.4, 0.95)  # range of `caution`
 REACH_COUNTERS: Final = 64  # strongest counters, whose mean reach of a row is its weight
-LEAST_EXCESS: Final = (
-    1e-6  # a counter is overlooked that wins by more than this above the known ones
-)
+LEAST_EXCESS: Final = 1e-6  # a counter is overlooked that wins so much more than the known ones
 EXCESS_PRICE: Final = 1e3  # price of win rate above a level, in shares of all gains
 RELATIVE_GAP: Final = 1e-4  # relative gap at which an integer program ends
-MOST_PROGRAM_SECONDS: Final = (
-    60.0  # seconds of a program; one in 360 ends so, and depends on the machine
-)
+MOST_PROGRAM_SECONDS: Final = 60.0  # one program in 360 ends so, and depends on the machine
 SHARE_FACTOR: Final = 0.4  # factor of the policy's share in `centre` when models are taken anew
 LEAST_SHARE: Final = 0.15  # least share of the policy in `centre`
 
 
 class RoundingState(NamedTuple):
-    """State of a search: n counters, m candidates, v rolls to choose from, t trails."""
+    """State of a search: n counters, m candidates, v rolls to choose from, t ongoing searches."""
 
     policy: Floats  # (G, G, K), to be rounded
     centre: Floats  # (G, G, K), policy at which the models are taken
@@ -66,9 +60,9 @@ class RoundingState(NamedTuple):
     worst: Floats  # (m,), win rate of the best counter of the pool against each candidate
     bound: Floats  # (), modelled win rate that no choice of rolls is known to get below
     caution: Floats  # (), share of the way from the bound to the best candidate, of the next level
-    trails: Matrix  # (t, G, G), current matrices of searches for counters to the new candidates
+    trails: Matrix  # (t, G, G), current matrices of ongoing searches against the new candidates
     kicks_left: NDArray[np.int64]  # (t,), kicks that each has left; negative where it is to begin
-    long_trails: Matrix  # (t, G, G), the same of searches for counters to the best candidate ...
+    long_trails: Matrix  # (t, G, G), the same of searches against the best candidate ...
     long_kicks_left: NDArray[np.int64]  # (t,), ... and their kicks
     iteration: NDArray[np.int64]  # (), rounds done
 
@@ -182,8 +176,8 @@ class IntegerRounding(Purifier):
         with phase("models of the counters", 3, "steps") as progress:
             counters_of_file = read_counters(Path(self.counters), game) if self.counters else None
             pool = CounterPool(game, counters_of_file)
-            trails = new_trails(game, self.trails, self.life)
-            trails = self._attack(pool, policy, trails, (self.seed, 0))
+            ongoing = OngoingSearches.to_begin(game, self.trails, self.life)
+            ongoing = self._attack(pool, policy, ongoing, (self.seed, 0))
             progress.step()
             strongest = pool.members[np.sort(pool.strongest(policy, REACH_COUNTERS))]
             reach = _mean_reach(Population(game, strongest), policy)
@@ -201,6 +195,7 @@ class IntegerRounding(Purifier):
             policies = one_hot(candidates, game.num_actions)
             highest_rates = [pool.rates_against(candidate).max() for candidate in policies]
             progress.step()
+        long_ongoing = OngoingSearches.to_begin(game, self.trails, self.long_life)
         return RoundingState(
             policy=policy,
             centre=policy,
@@ -213,10 +208,10 @@ class IntegerRounding(Purifier):
             worst=np.array(highest_rates),
             bound=np.array(bound),
             caution=np.array(self.caution),
-            trails=trails.matrices,
-            kicks_left=trails.kicks_left,
-            long_trails=trails.matrices,
-            long_kicks_left=new_trails(game, self.trails, self.long_life).kicks_left,
+            trails=ongoing.matrices,
+            kicks_left=ongoing.kicks_left,
+            long_trails=ongoing.matrices,
+            long_kicks_left=long_ongoing.kicks_left,
             iteration=np.array(0),
         )
 
@@ -224,7 +219,7 @@ class IntegerRounding(Purifier):
         """Do one round of a level method in integers: a candidate matrix, and attacks on it.
 
         A counter is a matrix that wins against the candidate, a model its win rate as a linear
-        function of the rolls; trails are searches for counters that go on from round to round.
+        function of the rolls; ongoing searches for counters continue from round to round.
 
         1. Find the next candidate by integer programs.
         2. Attack it, until a counter wins as much as against the best candidate so far; search
@@ -238,16 +233,16 @@ class IntegerRounding(Purifier):
         pool = CounterPool(game, state.pool)
         # Searches for counters to the candidate, and to the best one, add them to the pool.
         pool.climb(candidate, self.warm)
-        trails = Trails(state.trails, state.kicks_left)
+        ongoing = OngoingSearches(state.trails, state.kicks_left)
         seeds = [(self.seed, iteration, trial) for trial in range(1 + self.trials)]
-        trails, is_better = self._attack_until_beaten(pool, candidate, trails, state.rate, seeds)
+        ongoing, is_better = self._attack_until_beaten(pool, candidate, ongoing, state.rate, seeds)
         best = candidate if is_better else one_hot(state.matrix, game.num_actions)
         strongest = pool.members[pool.strongest(candidate, MOST_CROSSED_COUNTERS)]
         seed = (self.seed, iteration, 1 + self.trials)
-        long_trails = Trails(state.long_trails, state.long_kicks_left).search_on(
+        long_ongoing = OngoingSearches(state.long_trails, state.long_kicks_left).run(
             game, Strategy.unchecked(best), strongest, self.long_kicks, self.long_life, seed
         )
-        pool.add(long_trails.matrices)
+        pool.add(long_ongoing.matrices)
         new_counters = Population(game, pool.members[len(state.pool) :])
         new_rates, new_changes = _linear_models(new_counters, state.centre, state.choices)
         candidates, highest_rates = self._rank(pool, new_counters, state, matrix)
@@ -259,10 +254,10 @@ class IntegerRounding(Purifier):
             tried=candidates,
             worst=highest_rates,
             caution=np.array(np.clip(caution, *RANGE_OF_CAUTION)),
-            trails=trails.matrices,
-            kicks_left=trails.kicks_left,
-            long_trails=long_trails.matrices,
-            long_kicks_left=long_trails.kicks_left,
+            trails=ongoing.matrices,
+            kicks_left=ongoing.kicks_left,
+            long_trails=long_ongoing.matrices,
+            long_kicks_left=long_ongoing.kicks_left,
             iteration=np.array(iteration),
         )
         if iteration % self.anew == 0:
@@ -270,29 +265,32 @@ class IntegerRounding(Purifier):
         return state
 
     def _attack(
-        self, pool: CounterPool, policy: Floats, trails: Trails, seed: tuple[int, ...]
-    ) -> Trails:
-        """Search for counters to a policy on all trails, and add them to the pool."""
+        self, pool: CounterPool, policy: Floats, ongoing: OngoingSearches, seed: tuple[int, ...]
+    ) -> OngoingSearches:
+        """Go on with the searches for counters to a policy, and add what they find to the pool."""
         strongest = pool.members[pool.strongest(policy, MOST_CROSSED_COUNTERS)]
         target = Strategy.unchecked(policy)
-        trails = trails.search_on(pool.game, target, strongest, self.kicks, self.life, seed)
-        pool.add(trails.matrices)
-        return trails
+        ongoing = ongoing.run(pool.game, target, strongest, self.kicks, self.life, seed)
+        pool.add(ongoing.matrices)
+        return ongoing
 
     def _attack_until_beaten(
         self,
         pool: CounterPool,
         policy: Floats,
-        trails: Trails,
+        ongoing: OngoingSearches,
         rate: float,
         seeds: Iterable[tuple[int, ...]],
-    ) -> tuple[Trails, bool]:
-        """Attack a policy once for each seed, until a counter wins `rate`; whether none did."""
+    ) -> tuple[OngoingSearches, bool]:
+        """Attack a policy once for each seed, until a counter wins `rate`.
+
+        Returns the searches, as they then are, and whether no counter wins so much.
+        """
         for seed in seeds:
-            trails = self._attack(pool, policy, trails, seed)
+            ongoing = self._attack(pool, policy, ongoing, seed)
             if pool.rates_against(policy).max() >= rate:
-                return trails, False
-        return trails, True
+                return ongoing, False
+        return ongoing, True
 
     def _rank(
         self, pool: CounterPool, new_counters: Population, state: RoundingState, matrix: Matrix

@@ -16,9 +16,7 @@ from hogeq.support.deadline import FOREVER, Deadline
 TEMPERATURES = (0.1, 1e-4)  # temperatures of the softmax responder, in win probability
 WARM_TEMPERATURE = 5e-3  # first temperature of a start from the strategy itself
 SWEEP_LIMIT = 1000  # of coordinate ascent, which has always ended in fewer than 60
-LEAST_GAIN_OF_STAYING = (
-    1e-12  # gain above which a change to a draw for ever counts, in win probability
-)
+LEAST_GAIN_OF_STAYING = 1e-12  # in win probability, for a change to a draw for ever to count
 SINGLE_ERROR = 1e-6  # in win probability; single precision errs by a tenth of it
 UNUSED_RANDOM: Final = np.random.default_rng(0)  # where nothing is left to chance
 

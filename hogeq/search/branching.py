@@ -33,9 +33,7 @@ from hogeq.support.messages import HogeqError
 
 MOST_RELAXATIONS_AT_ONCE = 100  # most relaxations between two looks at the clock
 MOST_STATES_AT_ONCE = 1_000_000  # most states that the relaxations between two looks value
-PRICING_COST = (
-    100.0  # outcomes that a pass for a row meets in the time of making an entry of an array
-)
+PRICING_COST = 100.0  # outcomes that a pass meets in the time of making an entry of an array
 MOST_RELAXATIONS = 20_000_000  # of a proof, by default
 
 Arrays: Any = namedtuple("Arrays", [*FORM])  # type: ignore[misc]  # noqa: PYI024

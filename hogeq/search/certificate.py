@@ -33,9 +33,7 @@ COVER = 1.2  # how far negative claims outweigh positive ones at most
 CLAIMED_SHARE = 0.4  # share of an action's reduced cost that a row claims; later visits claim more
 LOWERED_SHARE = 0.1  # share of reduced costs by which claims in a row that are refunded are lowered
 # Order of visits:
-LEAST_SHARE_OF_LOSS = (
-    0.003  # share of a row's loss by forgetting by which a claim must lower the bound
-)
+LEAST_SHARE_OF_LOSS = 0.003  # of a row's loss by forgetting, by which a claim lowers the bound
 ROWS_PER_BATCH = 100  # rows that are visited before all are put in order again
 ROWS_PER_CLOCK_CHECK = 100  # rows whose losses are computed between two looks at the clock
 LEAST_PROMISE = 1e-10  # expected gain of a row that is visited, in units of the largest payoff

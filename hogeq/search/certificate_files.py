@@ -38,9 +38,7 @@ VERSION: Final = 5
 MOST_GOAL: Final = 200  # of Hog, in a certificate that is checked
 MOST_DICE: Final = 20  # the same
 MOST_GAME_BYTES: Final = 2**31  # bytes of the largest game whose certificate is checked
-PROCESSOR_ERROR: Final = (
-    1e-9  # share of the largest payoff by which processors may add up differently
-)
+PROCESSOR_ERROR: Final = 1e-9  # share of the largest payoff by which processors may differ
 MOST_FILE_BYTES: Final = 64 * 2**20  # of a file, and of its content unpacked
 GZIP_MAGIC: Final = b"\x1f\x8b"  # first bytes of what gzip packs
 MOST_COVER: Final = 10**9  # largest number of a step, that called cover

@@ -21,9 +21,7 @@ from hogeq.support.messages import HogeqError
 from hogeq.support.progress import phase
 
 NEGLIGIBLE_CLAIM = 1e-12  # claims below this count as 0
-MOST_STORED_BYTES = (
-    4 * 2**30
-)  # most bytes of the claims that are stored, so that they can be revised
+MOST_STORED_BYTES = 4 * 2**30  # of claims that are stored, so that they can be revised
 MOST_REPLAYED_BYTES = 8 * 2**30  # the same where the rows to be revised are known beforehand
 MOST_STEPS = 100_000  # of a certificate
 LARGEST_PRICE = 1e6  # largest size allowed of a price, of its worth, and of a refund

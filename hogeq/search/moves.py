@@ -26,7 +26,9 @@ from hogeq.support.aliases import Floats, Ints, Matrix
 PERTURBED_SWEEPS: Final = 2  # sweeps of ascent against a perturbed opponent
 STEPS_PER_E_FOLD: Final = 3.0  # steps of annealing while the temperature falls by a factor of e
 COOLING_DAMPING: Final = 0.5
-SOFT: Final = (3e-3, 1e-3, 3, 0.6)  # temperatures, steps and damping against a perturbed opponent
+SHORT_COOLING: Final = (3e-3, 1e-3)  # temperatures of annealing against a perturbed opponent ...
+SHORT_STEPS: Final = 3  # ... its steps ...
+SHORT_DAMPING: Final = 0.6  # ... and its damping
 
 CELLWISE_PROBABILITY: Final = 0.25  # how often an opponent is changed in some cells only
 CELLWISE_SHARES: Final = (0.01, 0.5)  # the share of these cells
@@ -75,11 +77,10 @@ def annealed_to_perturbed(context: SearchContext, share: float) -> int:
     """Take a few softmax steps against opponents blended with a random strategy, by a share."""
     opponents = context.policies[1:].copy()
     context.policies[1:] = _blended_opponents(context, share)
-    hot, cold, steps, damping = SOFT
-    context.anneal(steps, damping, cooling=(hot, cold))
+    context.anneal(SHORT_STEPS, SHORT_DAMPING, SHORT_COOLING)
     to_pure(context.policies[0])
     context.policies[1:] = opponents
-    return steps
+    return SHORT_STEPS
 
 
 def perturbed_beliefs(context: SearchContext, share: float) -> int:

@@ -89,11 +89,7 @@ class Units(NamedTuple):
 
 DECIMALS: Final = 9  # digits after the first one of a payoff that is written
 FINE: Final = 20  # an exact even value is a multiple of 2**-20
-NEARLY_HALF: Final = (
-    "49",
-    "50",
-    "51",
-)  # the next two digits, of a number about halfway between two
+NEARLY_HALF: Final = ("49", "50", "51")  # next two digits of a number about halfway between two
 LEAST_WITH_EXPONENT: Final = 1e16  # Python writes numbers from this on with a power of ten
 PROVED: Final = 1e-9  # largest gap at which both ends of an interval meet, as win rates
 

@@ -23,9 +23,7 @@ from hogeq.support.deadline import Deadline
 MOST_CUTS: Final = 2_000  # of boxes, after which the proof is given up
 MOST_RELAXATIONS: Final = 100_000  # of the proof of a leaf, after which its box is cut
 FEW_RELAXATIONS: Final = 2_000  # of a proof with many matrices, before few policies are tried
-NUM_STARTS: Final = (
-    3  # counters of the pool, the latest, from which a search for a response ascends
-)
+NUM_STARTS: Final = 3  # latest counters of the pool, from which a search for a response ascends
 NEGLIGIBLE_GAIN: Final = 1e-9  # a counter is better only if it wins more than this above the pool
 NEGLIGIBLE_COVARIANCE: Final = 1e-13  # size that rounding alone may give a covariance
 

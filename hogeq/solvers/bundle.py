@@ -34,8 +34,7 @@ from hogeq.search.counter_search import (
     MOST_CROSSED_COUNTERS,
     PERTURBED_SHARES,
     CounterSearch,
-    Trails,
-    new_trails,
+    OngoingSearches,
 )
 from hogeq.search.population import read_counters
 from hogeq.solvers.base import Solver, read_start, solver
@@ -60,9 +59,7 @@ from hogeq.support.workers import compute
 
 UNIFORM_SHARE_OF_FILE: Final = 1e-3  # share of the uniform policy in a start from a file
 UNIFORM_SHARE_OF_SELF_PLAY: Final = 0.3  # the same in a start from self-play
-CHECKED_WEIGHT: Final = (
-    0.02  # weight above which a counter's model is checked against its exact win rate
-)
+CHECKED_WEIGHT: Final = 0.02  # above it, a counter's model is checked against its exact win rate
 TOLERATED_ERROR: Final = 0.1  # largest tolerated error of a model, as a share of the predicted gain
 MISLEADING_ERROR: Final = 0.25  # error, as the same share, above which a model has misled a step
 LEAST_STEP_SIZE: Final = 1.0  # least step size, in logits per win probability
@@ -71,10 +68,7 @@ FACTOR_IF_MISLED: Final = 0.5  # ... after one that is not, if a model has misle
 FACTOR_IF_REJECTED: Final = 0.93  # ... and if none has
 DEEP_FACTOR: Final = 5  # times as many steps of annealing in a deep iteration
 LAST_TEMPERATURE: Final = 2e-4  # last temperature of the responses, in win probability
-FIRST_TEMPERATURES_NEAR: Final = (
-    2e-3,
-    1e-2,
-)  # range of the first temperature of a start near the strategy ...
+FIRST_TEMPERATURES_NEAR: Final = (2e-3, 1e-2)  # range in a start near the strategy ...
 FIRST_TEMPERATURES_FAR: Final = (5e-3, 1e-1)  # ... and of a random start
 NEARLY_UNIFORM_CONCENTRATION: Final = 1e3  # concentration of a Dirichlet distribution of rows
 DAMPING: Final = 0.6  # of the annealing of responses
@@ -255,7 +249,7 @@ class BundleMethod(Solver[BundleState]):
         """
         strategy = Strategy.unchecked(*trial.point)
         random = np.random.default_rng([self.seed, iteration])
-        trails = Trails(state.trails, state.kicks_left)
+        ongoing = OngoingSearches(state.trails, state.kicks_left)
         strongest = state.pool[np.argsort(-trial.rates, kind="stable")[:MOST_CROSSED_COUNTERS]]
         shaping = np.flatnonzero(trial.weights > CHECKED_WEIGHT)  # indices of counters
         largest_error = TOLERATED_ERROR * max(hoped_gain, 0.0) + USED_WEIGHT
@@ -266,14 +260,14 @@ class BundleMethod(Solver[BundleState]):
             game,
             strategy,
             self._response_searches(game, state, trial, iteration, random),
-            trails.searches(game, strategy, strongest, self.kicks, (self.seed, iteration)),
+            ongoing.list_searches(game, strategy, strongest, self.kicks, (self.seed, iteration)),
             state.pool,
             checks,
         )
-        trails = trails.after(searched.reached, self.kicks, self.life)
+        ongoing = ongoing.with_results(searched.reached, self.kicks, self.life)
         state = state._replace(
-            trails=trails.matrices,
-            kicks_left=trails.kicks_left,
+            trails=ongoing.matrices,
+            kicks_left=ongoing.kicks_left,
             weights=trial.weights,
             used=np.where(trial.weights > USED_WEIGHT, iteration, state.used),
         )
@@ -287,7 +281,7 @@ class BundleMethod(Solver[BundleState]):
 
         `parts` (n, G, G, K) are policies, and `draw` (n,) their probabilities.
         """
-        trails = new_trails(game, self.trails, self.life)
+        ongoing = OngoingSearches.to_begin(game, self.trails, self.life)
         components = len(draw)
         rows = int(np.prod(game.shape[:-1]))
         state = BundleState(
@@ -303,8 +297,8 @@ class BundleMethod(Solver[BundleState]):
             step_size=np.array(self.step_size),
             recent=parts.copy(),
             recent_draw=draw.copy(),
-            trails=trails.matrices,
-            kicks_left=trails.kicks_left,
+            trails=ongoing.matrices,
+            kicks_left=ongoing.kicks_left,
             iteration=np.array(0, np.int64),
         )
         if not self.counters:

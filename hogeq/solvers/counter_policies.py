@@ -18,9 +18,7 @@ from hogeq.support.deadline import Deadline
 MOST_POLICIES: Final = 6  # policies in a mixture
 PROBABILITY_UNIT: Final = 2.0**-10  # probabilities of the policies are its multiples
 NUM_STARTS: Final = 4  # responses, the best, from which a search for a better one ascends
-MODELLED_GAP: Final = (
-    0.03  # a step leaves out responses that win less than the best one by more than this
-)
+MODELLED_GAP: Final = 0.03  # responses are modelled that win at most so much less than the best
 LEAST_GAIN: Final = 1e-6  # of a step that counts, and of a response that does
 FIRST_RADIUS, LAST_RADIUS = 0.2, 1e-3  # trust regions with which a search begins and ends
 

@@ -10,12 +10,8 @@ from hogeq.solvers.symmetric import PROOF_RELAXATIONS, TIE_MARGIN, SymmetricGame
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 
-MODELLED_GAP: Final = (
-    0.05  # a step leaves out counters that win less than the best one by more than this
-)
-NUM_STARTS: Final = (
-    6  # counters of the pool, the latest, from which a search for a response ascends
-)
+MODELLED_GAP: Final = 0.05  # counters are modelled that win at most so much less than the best
+NUM_STARTS: Final = 6  # latest counters of the pool, from which a search for a response ascends
 LAST_RADIUS: Final = 1e-7  # trust region, at which a descent ends
 MOST_COUNTED_GAIN: Final = 1e-3  # most win rate beyond 1/2 against a counter that counts as a gain
 CENTRING_RADII: Final = (0.1, 0.01, 0.001)  # trust regions in which an equilibrium is moved

@@ -43,12 +43,8 @@ from hogeq.support.deadline import Deadline
 from hogeq.support.messages import scientific
 
 MOST_EXACT_COMPONENTS: Final = 8  # components whose weights are solved for in rational numbers
-NUM_STARTS: Final = (
-    4  # counters of the pool, the latest, from which a search for a response ascends
-)
-NEGLIGIBLE_EXPLOITABILITY: Final = (
-    1e-9  # an exploitability below it counts as 0 until that is proved
-)
+NUM_STARTS: Final = 4  # latest counters of the pool, from which a search for a response ascends
+NEGLIGIBLE_EXPLOITABILITY: Final = 1e-9  # less counts as 0 until that is proved
 DENOMINATORS: Final = (2**8, 2**12, 2**16, 2**20)  # largest, of probabilities that are tried
 RELATIVE_GAPS: Final = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.0)
 """Gaps between a proved exploitability and one that is known, as parts of the latter."""

@@ -27,15 +27,11 @@ NEWTON_STEPS = 30  # at most; LEAST_DECREMENT ends the method before
 LEAST_DECREMENT = 1e-13  # of the dual value, in win probability: below it the weights are optimal
 LEAST_NEWTON_SHARE = 1e-6  # least share of a Newton step that is tried
 NUMBERS_PER_TASK = 1 << 19  # numbers of an array that one task computes: fewer cost more in calls
-IMPOSSIBLE_LOGIT = (
-    -60.0
-)  # logit of a column beyond the components in the row of the draw: no probability
+IMPOSSIBLE_LOGIT = -60.0  # of a column beyond the components, in the row of the draw
 RIDGE = 1e-9  # relative; keeps the quadratic of models that are copies of each other definite
 LEAST_REACH: Final = 1e-9  # least weight of a row in the divergence
 LEAST_WEIGHT: Final = 1e-3  # of a component, so that none is lost for good
-LEAST_CURVED_SHARE: Final = (
-    1e-7  # least share of the reach that a roll must have to count in the curvature
-)
+LEAST_CURVED_SHARE: Final = 1e-7  # of the reach, for a roll to count in the curvature
 USED_WEIGHT: Final = 1e-6  # weight below which a counter had no part in the last step
 LEAST_EXCESS: Final = 1e-6  # a counter is overlooked that wins by more than this above the level
 MOST_ROUNDS: Final = 6  # of adding counters that the step overlooked ...

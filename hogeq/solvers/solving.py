@@ -32,12 +32,8 @@ from hogeq.support.pacing import Pace, schedule
 from hogeq.support.parameters import Count, check, keys, require_known
 from hogeq.support.progress import phase
 
-FIRST_STEP_TIME: Final = (
-    6.0  # time for the solver to begin and to make a step, in times of self-play
-)
-SECOND_STEP_TIME: Final = (
-    6.0  # time of the second step, in times of the first, which has few counters
-)
+FIRST_STEP_TIME: Final = 6.0  # of a beginning and a first step, in times of self-play
+SECOND_STEP_TIME: Final = 6.0  # in times of the first step, which has few counters
 MOST_GROWTH: Final = 1.5  # most by which the time of a step grows from one to the next
 CURVE_BUDGET: Final = Budget(starts=2, kicks=0, seconds=5.0, exact_seconds=0.0)
 """Effort of each measurement of a curve: a search without kicks, and no integer program."""

@@ -23,9 +23,7 @@ from hogeq.support.aliases import Floats, Ints, matrix_type
 from hogeq.support.deadline import FOREVER, Deadline
 
 TIE_MARGIN: Final = 1e-10  # win rates this close to 1/2 count as 1/2 until they are proved
-PROOF_RELAXATIONS: Final = (
-    20_000  # relaxations of one proof, with prices; without, ten times as many
-)
+PROOF_RELAXATIONS: Final = 20_000  # most of a proof with prices; without, ten times as many
 
 
 class SymmetricGame:
