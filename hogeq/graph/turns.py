@@ -14,7 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.rules import Rules
-from hogeq.rules.memory import all_memories, memory_of_dice, next_memory, records_left, remembered
+from hogeq.rules.memory import (
+    all_memories,
+    count_records,
+    memory_of_dice,
+    memory_tables,
+    next_memory,
+)
 from hogeq.rules.rules import Throw
 from hogeq.rules.turn import TurnTable, effect, land, throw_of
 from hogeq.support.aliases import Ints
@@ -79,7 +85,7 @@ def ways_of(rules: Rules) -> Ways:
     examples = dict(zip(dice_memories, memories, strict=True))
     throw_number = [list(examples).index(part) for part in dice_memories]  # (H,)
     pairs = list(product(range(rules.size), range(rules.size)))
-    effects_at = remembered(rules).effects_at
+    effects_at = memory_tables(rules).effects_at
     features = [
         (tuple([throw_of(rules, *pair, memory) for memory in examples.values()]), effects_at(*pair))
         for pair in pairs
@@ -170,7 +176,7 @@ def lanes_of(rules: Rules) -> Lanes:
     """
     memories = all_memories(rules)
     number = {memory: index for index, memory in enumerate(memories)}
-    records = records_left(rules)
+    records = count_records(rules)
     lanes: dict[tuple[int, ...], int] = {}  # by the next memories, of again and record
     lane_of = []
     for memory in memories:

@@ -30,7 +30,7 @@ from hogeq.graph.turns import (
 )
 from hogeq.kernels.arrays import Dice, Target
 from hogeq.rules import Rules
-from hogeq.rules.memory import record, records_left
+from hogeq.rules.memory import count_records, record
 from hogeq.rules.rules import Throw, sums_without_ones
 from hogeq.rules.turn import Branch, TurnTable
 from hogeq.support.aliases import Floats, Ints
@@ -108,7 +108,7 @@ def tables_of(rules: Rules) -> Tables:
     return Tables(
         goal=rules.size,
         num_actions=rules.num_actions,
-        num_records=records_left(rules),
+        num_records=count_records(rules),
         most_bonus=most_bonus,
         dice_of_kind=tuple(
             dice_of(rules, kind.throw.sides, rolls)

@@ -20,7 +20,7 @@ from hogeq.model.protocol import Engine, WinRate
 from hogeq.purification.base import Purifier, argmax, purifier
 from hogeq.search.counter_search import MOST_CROSSED_COUNTERS, OngoingSearches
 from hogeq.search.matrix_games import contains
-from hogeq.search.population import CounterPool, Population, overlooked, read_counters
+from hogeq.search.population import CounterPool, Population, find_overlooked, read_counters
 from hogeq.search.results import write_rate
 from hogeq.strategies.arrays import likeliest, one_hot
 from hogeq.strategies.conversion import StrategyLike, policy_of
@@ -386,7 +386,7 @@ class IntegerRounding(Purifier):
             modelled = rates + changes @ chosen.astype(changes.dtype)
             largest_known = max(level, modelled[active].max(initial=0.0))
             limit = largest_known + LEAST_EXCESS
-            overlooked_counters = overlooked(modelled, limit, active, OVERLOOKED_COUNTERS)
+            overlooked_counters = find_overlooked(modelled, limit, active, OVERLOOKED_COUNTERS)
             if len(overlooked_counters) == 0:
                 break
             active = np.append(active, overlooked_counters)

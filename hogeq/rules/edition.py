@@ -7,7 +7,7 @@ from inspect import getdoc
 from pathlib import Path
 from typing import Any, Final
 
-from hogeq.rules.memory import remembered
+from hogeq.rules.memory import memory_tables
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, NO_DICE, SWAPS, ZERO_DICE
 from hogeq.rules.register import EFFECTS, MEMORY_PARTS, PARTS, title
 from hogeq.rules.rules import COUNT_ONES, Rules
@@ -103,7 +103,7 @@ def rules_from(spec: str | Mapping[str, Any]) -> Rules:
         rules = replace(base, **overrides)
     except ParameterError as error:
         raise HogeqError(f"rules.{error}") from error
-    remembered(rules)  # refuses a faulty memory part before anything runs
+    memory_tables(rules)  # refuses a faulty memory part before anything runs
     if "edition" not in spec:
         return rules
     if rules.time_trot_period != base.time_trot_period and not rules.time_trot:
@@ -183,7 +183,7 @@ def edition(rules: Rules) -> Rules:
         raise TypeError(refusal("edition", rules, "Rules, as hogeq.rules_from gives them"))
     if rules.name in ALIASES:
         raise HogeqError(f"edition {rules.name}: name is taken by {ALIASES[rules.name]}")
-    remembered(rules)  # refuses a faulty memory part
+    memory_tables(rules)  # refuses a faulty memory part
     enter(EDITIONS, "edition", rules.name, rules)
     return rules
 

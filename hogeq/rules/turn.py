@@ -16,9 +16,9 @@ from hogeq.rules.memory import (
     Effect,
     Memory,
     memory_line,
+    memory_tables,
     next_memory,
     record,
-    remembered,
 )
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, square_swine
 from hogeq.rules.register import title
@@ -96,7 +96,7 @@ def dice_sides(rules: Rules, score: int, opponent: int, memory: Memory) -> int:
         sides = rules.extra_turn_sides
     elif rules.hog_wild and (score + opponent) % HOG_WILD_MULTIPLE == 0:
         sides = HOG_WILD_SIDES
-    return remembered(rules).sides(memory.state, sides)
+    return memory_tables(rules).sides(memory.state, sides)
 
 
 def denominator(rules: Rules) -> int:
@@ -111,7 +111,7 @@ def throw_of(rules: Rules, score: int, opponent: int, memory: Memory) -> Throw:
         sides=dice_sides(rules, score, opponent, memory),
         most=1 if is_tied else MOST_DICE,
         ones_hurt=not (rules.forty_niners and score == FORTY_NINERS),
-        scores=remembered(rules).scores[memory.state],
+        scores=memory_tables(rules).scores[memory.state],
     )
 
 
@@ -120,7 +120,7 @@ def effect(rules: Rules, score: int, opponent: int, memory: Memory, dice: int) -
 
     `dice` are those rolled; -1 for that choice.
     """
-    bonus, again = remembered(rules).effect(score, opponent, memory.state, dice)
+    bonus, again = memory_tables(rules).effect(score, opponent, memory.state, dice)
     if rules.feral_hogs != "none" and abs(max(dice, 0) - memory.own) == FERAL_DISTANCE:
         bonus += FERAL_BONUS
     is_on_time = rules.time_trot and memory.turn % rules.time_trot_period == dice
@@ -198,12 +198,12 @@ def branch_of(
     """Make the branch in which dice (0 for none, -1 for that choice) score so many points.
 
     `scores` is the number of the way in which the memory part changes points (see
-    `Remembered.scored`).
+    `MemoryTables.scored`).
     """
     if 0 <= dice < rules.min_dice:  # forfeits the game by a gift that no other branch has
         return Branch(0, rules.size + FORFEIT, record(rules, dice, 0), probability)
     gift = given(rules, dice, points)
-    scored = remembered(rules).scored(scores, dice, points)
+    scored = memory_tables(rules).scored(scores, dice, points)
     return Branch(scored, gift, record(rules, dice, points), probability)
 
 
@@ -275,7 +275,7 @@ class TurnTable:
         """Return the most points that a turn can score, without a bonus, and the largest gift."""
         pairs = list(product(range(self.rules.size), repeat=2))
         branches: list[Branch] = []
-        ways_to_score = {0, *remembered(self.rules).scores}
+        ways_to_score = {0, *memory_tables(self.rules).scores}
         for sides, way_to_score in product(kinds_of_dice(self.rules), ways_to_score):
             branches += [self.no_dice(score, opponent, way_to_score) for score, opponent in pairs]
             for choice in self.rules.choices[1:]:  # all but no dice

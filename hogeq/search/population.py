@@ -182,7 +182,7 @@ class CounterPool(Population):
                 self.members = np.concatenate([self.members, matrix[None]])
 
 
-def overlooked(rates: Floats, above: float, known: Ints, most: int) -> Ints:
+def find_overlooked(rates: Floats, above: float, known: Ints, most: int) -> Ints:
     """List the strongest counter-matrices that win more than a limit and are not known.
 
     `rates` (n,) are the counters' win rates, `above` the limit, and `known` the indices of those

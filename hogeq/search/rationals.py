@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from hogeq.search.branching import ResponseGraph, Responses
+from hogeq.search.branching import ResponseGraph, ResponseProblem
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError, refusal
@@ -146,7 +146,7 @@ class ExactStates:
         self,
         bound: Fraction,
         opponents: Policy,
-        problem: Responses,
+        problem: ResponseProblem,
         tree: Ints,
         deadline: Deadline = FOREVER,
     ) -> bool:

@@ -58,7 +58,7 @@ class Split(NamedTuple):
     second: int  # likewise in the second part
 
 
-class Enclosure:
+class BoxProof:
     """Proof that all policies of a box have at least some exploitability, `proved`.
 
     Either a mixture of counters beats all policies of the box (a leaf), or the box is cut in two,
@@ -89,12 +89,12 @@ class Enclosure:
         stack = [Box(corners, responses)]
         while stack:
             box = stack.pop()
-            step, responses = self._leaf_or_cut(box)
+            step, responses = self._find_leaf_or_cut(box)
             if step is None or len(self.steps) > MOST_CUTS:
                 return False
             self.steps.append(step)
             if isinstance(step, Split):
-                first, second = self._parts(box, responses, step)
+                first, second = self._halves(box, responses, step)
                 stack += [second, first]  # the first is the next to be taken
         return True
 
@@ -123,7 +123,7 @@ class Enclosure:
         return {"counters": counters, "boxes": boxes}
 
     @staticmethod
-    def _parts(box: Box, responses: Ints, split: Split) -> list[Box]:
+    def _halves(box: Box, responses: Ints, split: Split) -> list[Box]:
         """Both parts of a box: the middle of an edge replaces its first corner, or its second.
 
         A box has, for each row (information set), corners: distributions that the row may mix.
@@ -137,7 +137,7 @@ class Enclosure:
             parts.append(Box(corners, responses))
         return parts
 
-    def _leaf_or_cut(self, box: Box) -> tuple[Split | Leaf | None, Ints]:
+    def _find_leaf_or_cut(self, box: Box) -> tuple[Split | Leaf | None, Ints]:
         """Find counters that beat the whole box, or where to cut it, by a double oracle.
 
         A box is a set of policies: each row (information set) mixes some corners, distributions.
@@ -159,7 +159,7 @@ class Enclosure:
             value, response_weights, counter_weights = matrix_game(rates)
             is_open = False
             if value <= 0.5 - self.target:
-                leaf = self._leaf(box, responses, counter_weights)
+                leaf = self._try_leaf(box, responses, counter_weights)
                 if leaf.search.status == Status.CLOSED:
                     return leaf, responses
                 if leaf.search.status == Status.FOUND:
@@ -172,35 +172,50 @@ class Enclosure:
             support = np.flatnonzero(response_weights > NEGLIGIBLE_WEIGHT)
             weights = response_weights[support] / response_weights[support].sum()
             components = responses[support]
-            policies = np.stack([box.policy(response) for response in components])
-            mean_policy = np.tensordot(weights, policies, 1)
-            against_mean = self.game.against_policy(mean_policy)
-            to_mean, rate = against_mean.ascend(self.pool[-NUM_STARTS:], self.deadline)
-            if rate < 0.5 + self.target:
-                self.policy = mean_policy
+            found = self._search_counters(box, components, weights)
+            if found is None:
                 return None, responses
-            against_mixture = self.game.graph.against(weights, policies)
-            starts = [*self.pool[-NUM_STARTS:], to_mean]
-            to_mixture, rate = against_mixture.ascend(starts, self.deadline)
-            counters = np.unique([to_mean, to_mixture], axis=0)
-            new_counters = counters[[not contains(self.pool, counter) for counter in counters]]
+            counters, rate = found
+            distinct = np.unique(counters, axis=0)
+            new_counters = distinct[[not contains(self.pool, counter) for counter in distinct]]
             if is_open or rate <= 1.0 - value + NEGLIGIBLE_GAIN or not len(new_counters):
                 used = np.flatnonzero(counter_weights > NEGLIGIBLE_WEIGHT)
-                counters = np.concatenate([self.pool[used], [to_mean, to_mixture]])
-                counter_weights = np.append(counter_weights[used], [0.5, 0.5])
-                cut = self._cut(box, components, weights, counters, counter_weights)
+                all_counters = np.concatenate([self.pool[used], counters])
+                all_weights = np.append(counter_weights[used], [0.5, 0.5])
+                cut = self._choose_cut(box, components, weights, all_counters, all_weights)
                 return cut, components
             self.pool = np.concatenate([self.pool, new_counters])
             new_rates = self._win_rates(box, responses, new_counters)
             rates = np.concatenate([rates, new_rates], axis=1)
         return None, responses
 
+    def _search_counters(
+        self, box: Box, responses: Ints, weights: Floats
+    ) -> tuple[Ints, float] | None:
+        """Search for counters to a mixture of responses of a box, and to its mean policy.
+
+        Returns the counter-matrices, (2, R), to the mean first, and the win rate of the second
+        against the mixture. None if the mean policy, which then becomes `policy`, seems to be less
+        exploitable than the target.
+        """
+        policies = np.stack([box.policy(response) for response in responses])
+        mean_policy = np.tensordot(weights, policies, 1)
+        latest_counters = self.pool[-NUM_STARTS:]
+        against_mean = self.game.against_policy(mean_policy)
+        to_mean, rate_to_mean = against_mean.ascend(latest_counters, self.deadline)
+        if rate_to_mean < 0.5 + self.target:
+            self.policy = mean_policy
+            return None
+        against_mixture = self.game.graph.against(weights, policies)
+        to_mixture, rate = against_mixture.ascend([*latest_counters, to_mean], self.deadline)
+        return np.stack([to_mean, to_mixture]), rate
+
     def _win_rates(self, box: Box, responses: Ints, counters: Ints) -> Floats:
         """Win rates, (n, m), of policies of corners (n, R) of a box against counters (m, R)."""
         problem = self.game.against(counters, corners=box.corners)
         return np.stack([problem.values(response) for response in responses])
 
-    def _leaf(self, box: Box, responses: Ints, weights: Floats) -> Leaf:
+    def _try_leaf(self, box: Box, responses: Ints, weights: Floats) -> Leaf:
         """Try to prove that a mixture of counters beats all of a box's policies by `proved`.
 
         `weights` (m,) are those of the pool's counters. The search in the leaf is for a response of
@@ -212,27 +227,29 @@ class Enclosure:
         matrices = self.pool[used]
         mixture = CounterMixture(weights, self.game.policy(matrices))
         problem = self.game.against(matrices, weights, box.corners)
-        response, rate = problem.search(responses, 0.5 - self.target, self.deadline)
+        response, rate = problem.ascend_and_escape(responses, 0.5 - self.target, self.deadline)
         if rate > 0.5 - self.target + LEAST_GAIN:
             return Leaf(mixture, ResponseSearch.succeeded(response, rate))
         is_large = len(used) > MOST_POLICIES
-        leaf = self._close(box, mixture, FEW_RELAXATIONS if is_large else MOST_RELAXATIONS)
+        leaf = self._prove_leaf(box, mixture, FEW_RELAXATIONS if is_large else MOST_RELAXATIONS)
         if leaf.search.status != Status.OPEN or not is_large:
             return leaf
         few = CounterPolicies(self.game, box.corners, responses, self.deadline)
         few_counters = few.search(weights, matrices)
         rates = few.win_rates(few_counters.policies, few.responses) @ few_counters.weights
         is_enough = rates.max() <= 0.5 - 2.0 * self.proved
-        return self._close(box, few_counters if is_enough else mixture, MOST_RELAXATIONS)
+        return self._prove_leaf(box, few_counters if is_enough else mixture, MOST_RELAXATIONS)
 
-    def _close(self, box: Box, mixture: CounterMixture, most_relaxations: int) -> Leaf:
+    def _prove_leaf(self, box: Box, mixture: CounterMixture, most_relaxations: int) -> Leaf:
         """Prove that a mixture of counters beats a box by `proved`, in so many relaxations."""
-        problem = self.game.folded(*mixture, box.corners, self.deadline)
+        problem = self.game.pose_folded(*mixture, box.corners, self.deadline)
         if problem is None:
             return Leaf(mixture, ResponseSearch.not_begun())
-        return Leaf(mixture, problem.close(0.5 - self.proved, most_relaxations, self.deadline))
+        return Leaf(
+            mixture, problem.branch_and_bound(0.5 - self.proved, most_relaxations, self.deadline)
+        )
 
-    def _cut(
+    def _choose_cut(
         self, box: Box, responses: Ints, weights: Floats, counters: Ints, counter_weights: Floats
     ) -> Split | None:
         """Choose where to cut a box: the row in which a mixture is most unlike its mean policy.

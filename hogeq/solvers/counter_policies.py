@@ -56,17 +56,17 @@ class CounterPolicies:
         """
         heaviest = np.argsort(-weights, kind="stable")[:MOST_POLICIES]
         policies = self.game.policy(matrices[heaviest])
-        rate, weights = self.least_rate(policies)
+        rate, weights = self.optimise_weights(policies)
         radius = FIRST_RADIUS
         models = list[tuple[float, Floats]]()  # of the policies, for each response
         while radius > LAST_RADIUS and self.deadline.left:
             is_used = weights > 0.0
             weights = weights[is_used]
             policies = policies[is_used]
-            models = models or self.models(weights, policies)
+            models = models or self.linearise_mixture(weights, policies)
             rows = maximise_least_rate(models, policies.reshape(-1, self.game.actions), radius)
             new_policies = rows.reshape(policies.shape)
-            new_rate, new_weights = self.least_rate(new_policies, rate + LEAST_GAIN)
+            new_rate, new_weights = self.optimise_weights(new_policies, rate + LEAST_GAIN)
             if new_rate > rate + LEAST_GAIN:
                 rate, weights, policies = new_rate, new_weights, new_policies
                 radius = min(0.5, 2.0 * radius)
@@ -74,11 +74,11 @@ class CounterPolicies:
             else:
                 radius /= 3.0
         policies = dyadic_policies(policies)
-        rate, weights = self.least_rate(policies)
+        rate, weights = self.optimise_weights(policies)
         is_used = weights > 0.0
         return CounterMixture(dyadic_weights(weights[is_used]), policies[is_used])
 
-    def least_rate(self, policies: Floats, floor: float = 0.0) -> tuple[float, Floats]:
+    def optimise_weights(self, policies: Floats, floor: float = 0.0) -> tuple[float, Floats]:
         """Most that a mixture of policies (k, R, K) wins against all responses; its weights (k,).
 
         Better responses, found by ascent, join the others, until the win rate is at most `floor`.
@@ -95,7 +95,7 @@ class CounterPolicies:
             best_known = np.argsort(-(rates @ weights), kind="stable")[:NUM_STARTS]
             target = response_rate + LEAST_GAIN
             starts = self.responses[best_known]
-            response, found_rate = problem.search(starts, target, self.deadline)
+            response, found_rate = problem.ascend_and_escape(starts, target, self.deadline)
             if found_rate <= target:
                 return 1.0 - response_rate, weights
             self.responses = np.concatenate([self.responses, response[None]])
@@ -107,7 +107,7 @@ class CounterPolicies:
         problem = self.game.graph.against(np.full(count, 1.0 / count), policies, self.corners)
         return np.stack([problem.values(response) for response in responses])
 
-    def models(self, weights: Floats, policies: Floats) -> list[tuple[float, Floats]]:
+    def linearise_mixture(self, weights: Floats, policies: Floats) -> list[tuple[float, Floats]]:
         """Linearise the mixture's win rate against each response that wins nearly most.
 
         A model is the win rate, and its gradient (k * R * K,) by the probabilities of the policies.

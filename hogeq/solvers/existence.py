@@ -28,15 +28,15 @@ from hogeq.search.rationals import (
     floats,
     rational,
 )
-from hogeq.solvers.boxes import Enclosure, Leaf
+from hogeq.solvers.boxes import BoxProof, Leaf
 from hogeq.solvers.descent import centre, descend
 from hogeq.solvers.symmetric import (
     PROOF_RELAXATIONS,
     TIE_MARGIN,
     Oracle,
     SymmetricGame,
+    list_unbeaten,
     minimal_support,
-    unbeaten_members,
 )
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
@@ -161,10 +161,10 @@ class _Decision:
         oracle = Oracle(self.game, self.pool, PROOF_RELAXATIONS)
         if list(rounds(oracle, oracle_deadline)):  # there was time for a round
             self.pool = oracle.pool
-            decided = self.by_mixture(oracle)
+            decided = self.decide_by_mixture(oracle)
         return decided or self.result("open")
 
-    def by_mixture(self, oracle: Oracle) -> Existence | None:
+    def decide_by_mixture(self, oracle: Oracle) -> Existence | None:
         """Decide by the mixture that is an equilibrium of a pool of matrices.
 
         Try whether one of its matrices is an equilibrium, then policies near it. If none is, try to
@@ -180,11 +180,11 @@ class _Decision:
         if oracle.search.status == Status.CLOSED:  # the mixture is an equilibrium of the game
             self.components = len(weights)
             policies = self.game.policy(matrices)
-            problem = self.game.folded(weights, policies, deadline=self.deadline)
+            problem = self.game.pose_folded(weights, policies, deadline=self.deadline)
             if problem is not None:
                 self.memory = problem.value(problem.unfixed) - 0.5
-        decided = self.by_matrix(oracle) or self.by_policy(weights, matrices)
-        return decided or self.by_boxes(matrices)
+        decided = self.try_matrices(oracle) or self.try_kuhn_policy(weights, matrices)
+        return decided or self.try_boxes(matrices)
 
     def result(self, kind: Kind, lower: float = 0.0, **proof: Any) -> Existence:
         """Give the best policy so far, with bounds on the exploitability, and a proof.
@@ -216,7 +216,7 @@ class _Decision:
         gaps = list(RELATIVE_GAPS)
         while gaps:
             target = best_value + gaps[0] * (best_value - 0.5) + TIE_MARGIN
-            search = problem.close(target, PROOF_RELAXATIONS, self.deadline)
+            search = problem.branch_and_bound(target, PROOF_RELAXATIONS, self.deadline)
             if search.status == Status.OPEN:
                 break
             if search.status == Status.FOUND:  # a better response: the gap is tried again
@@ -252,16 +252,16 @@ class _Decision:
             numerators.append([int(probability * common_denominator) for probability in row])
         return self.result(kind, policy=numerators, tree=search.tree.tolist())
 
-    def by_matrix(self, oracle: Oracle) -> Existence | None:
+    def try_matrices(self, oracle: Oracle) -> Existence | None:
         """Try as equilibria the matrices that none of the pool beats, the heaviest first."""
-        for member in unbeaten_members(oracle):
+        for member in list_unbeaten(oracle):
             policy = self.game.policy(oracle.pool[member])
             decided = self.certify(rational(policy, 1), "matrix")
             if decided is not None:
                 return decided
         return None
 
-    def by_policy(self, weights: Floats, matrices: Ints) -> Existence | None:
+    def try_kuhn_policy(self, weights: Floats, matrices: Ints) -> Existence | None:
         """Try whether Kuhn's policy of a mixture of matrices (n, R) is an equilibrium.
 
         That is in fractions, for few matrices. If it is none, descend from it, or else from the
@@ -276,9 +276,9 @@ class _Decision:
             if decided is not None:
                 return decided
             start = floats(kuhn_policy)
-        return self.by_descent(start)
+        return self.try_descent(start)
 
-    def by_descent(self, policy: Floats) -> Existence | None:
+    def try_descent(self, policy: Floats) -> Existence | None:
         """Lower the exploitability of a policy (R, K) from where it is, and keep the best policy.
 
         If it falls to 0, try to prove that a policy of fractions near it is an equilibrium; then
@@ -290,14 +290,14 @@ class _Decision:
             self.loss = rate - 0.5
         if rate > 0.5 + NEGLIGIBLE_EXPLOITABILITY:
             return None
-        decided = self.by_fractions(policy)
+        decided = self.try_fractions(policy)
         if decided is None:
             centred = centre(self.game, policy, self.pool, self.deadline)
             if centred is not policy:  # `centre` gives the policy itself if it has no better one
-                decided = self.by_fractions(centred)
+                decided = self.try_fractions(centred)
         return decided
 
-    def by_fractions(self, policy: Floats) -> Existence | None:
+    def try_fractions(self, policy: Floats) -> Existence | None:
         """Try to prove that fractions near a policy are an equilibrium, by rising denominators."""
         for largest_denominator in DENOMINATORS:
             decided = self.certify(rational(policy, largest_denominator), "policy")
@@ -305,7 +305,7 @@ class _Decision:
                 return decided
         return None
 
-    def by_boxes(self, matrices: Ints) -> Existence | None:
+    def try_boxes(self, matrices: Ints) -> Existence | None:
         """Try to prove that no policy is an equilibrium: boxes of all policies are beaten.
 
         Each box is beaten by a mixture of counters. The targets fall. `matrices` (n, R) of an
@@ -320,7 +320,7 @@ class _Decision:
                 deadline = self.deadline.share(time_share)
                 loss = min(loss_before, 0.1)
                 target, proved = target_share * loss, proved_share * loss
-                boxes = Enclosure(self.game, self.pool, target, proved, deadline)
+                boxes = BoxProof(self.game, self.pool, target, proved, deadline)
                 is_proved = boxes.prove(self.game.graph.pure, matrices)
                 self.pool = boxes.pool
                 if is_proved:
@@ -328,7 +328,7 @@ class _Decision:
                     lower = min(0.5 - leaf.search.bound for leaf in leaves)
                     return self.result("none", lower, **boxes.proof())
                 if boxes.policy is not None:
-                    decided = self.by_descent(boxes.policy)
+                    decided = self.try_descent(boxes.policy)
                 if self.loss >= loss_before:
                     break
         return decided

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from hogeq.search.population import overlooked
+from hogeq.search.population import find_overlooked
 from hogeq.solvers.cuts import BundleState, Point, modelled_rates
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Ints, Singles
@@ -337,7 +337,9 @@ class ProximalProblem(NamedTuple):
             trial = self._step_by(active, weights, row_logits)
             weights = trial.weights
             level = soft_maximum_level(trial.rates[active], self.softness)
-            overlooked_counters = overlooked(trial.rates, level + LEAST_EXCESS, active, MOST_ADDED)
+            overlooked_counters = find_overlooked(
+                trial.rates, level + LEAST_EXCESS, active, MOST_ADDED
+            )
             if len(overlooked_counters) == 0:
                 break
             active = np.append(active, overlooked_counters)

@@ -9,7 +9,7 @@ from hogeq.model.protocol import Engine
 from hogeq.search.branching import (
     MOST_RELAXATIONS,
     ResponseGraph,
-    Responses,
+    ResponseProblem,
     ResponseSearch,
     Status,
 )
@@ -48,25 +48,25 @@ class SymmetricGame:
 
     def against(
         self, matrices: Ints, weights: Floats | None = None, corners: Sequence[Floats] | None = None
-    ) -> Responses:
+    ) -> ResponseProblem:
         """Pose a response to a mixture of matrices (n, R), of equal weights if none are given."""
         count = len(matrices)
         weights = np.full(count, 1.0 / count) if weights is None else weights
         return self.graph.against(weights, self.policy(matrices), corners)
 
-    def wins(self, matrix: Ints, matrices: Ints) -> Floats:
+    def win_rates(self, matrix: Ints, matrices: Ints) -> Floats:
         """Win rate of a matrix (R,) against each of some matrices, (n, R)."""
         # Each row has one corner, the matrix's action, so that the problem takes little memory.
         problem = self.against(matrices, corners=[*self.policy(matrix)[:, None]])
         return problem.values(np.zeros(self.rows, np.int64))
 
-    def folded(
+    def pose_folded(
         self,
         weights: Floats,
         policies: Floats,
         corners: Sequence[Floats] | None = None,
         deadline: Deadline = FOREVER,
-    ) -> Responses | None:
+    ) -> ResponseProblem | None:
         """Pose the problem of a response to a mixture of policies (n, R, K), folded into chance.
 
         A relaxed responder with full memory then knows of the draw only what play has shown.
@@ -76,19 +76,19 @@ class SymmetricGame:
         graph = folded(self.graph, weights, policies, deadline)
         return None if graph is None else graph.without_opponents(corners)
 
-    def close(
+    def prove_unbeaten(
         self, weights: Floats, matrices: Ints, most_relaxations: int, deadline: Deadline
     ) -> ResponseSearch:
         """Prove by branch and bound that no response to a mixture of matrices (n, R) wins over 1/2.
 
         The result has the response that wins more, if the search finds one instead.
         """
-        problem = self.folded(weights, self.policy(matrices), deadline=deadline)
+        problem = self.pose_folded(weights, self.policy(matrices), deadline=deadline)
         if problem is None:
             return ResponseSearch.not_begun()
-        return problem.close(0.5 + TIE_MARGIN, most_relaxations, deadline)
+        return problem.branch_and_bound(0.5 + TIE_MARGIN, most_relaxations, deadline)
 
-    def against_policy(self, policy: Floats) -> Responses:
+    def against_policy(self, policy: Floats) -> ResponseProblem:
         """Pose the problem of a response to one policy (R, K)."""
         return self.graph.against(np.ones(1), policy[None])
 
@@ -102,7 +102,7 @@ class Oracle(PoolGame):
     def __init__(
         self, game: SymmetricGame, pool: Ints, most_relaxations: int = MOST_RELAXATIONS
     ) -> None:
-        payoffs = np.stack([game.wins(matrix, pool) for matrix in pool])
+        payoffs = np.stack([game.win_rates(matrix, pool) for matrix in pool])
         super().__init__(pool, payoffs, self.solve(payoffs))
         self.game = game
         self.most_relaxations = most_relaxations  # of each proof
@@ -122,10 +122,12 @@ class Oracle(PoolGame):
         if (
             rate <= 0.5 + TIE_MARGIN
         ):  # branch and bound finds a better one, or proves that there is none
-            self.search = self.game.close(weights, matrices, self.most_relaxations, deadline)
+            self.search = self.game.prove_unbeaten(
+                weights, matrices, self.most_relaxations, deadline
+            )
         if self.search.status != Status.FOUND:
             return False
-        win_rates = self.game.wins(self.search.response, self.pool)  # against all of the pool
+        win_rates = self.game.win_rates(self.search.response, self.pool)  # against all of the pool
         return self.add(self.search.response, win_rates)
 
 
@@ -184,11 +186,13 @@ def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equi
     weights = oracle.weights
     bound = oracle.search.bound
     pure_weights = np.eye(len(oracle.pool))
-    candidates = [pure_weights[member] for member in unbeaten_members(oracle)]
+    candidates = [pure_weights[member] for member in list_unbeaten(oracle)]
     candidates.append(minimal_support(oracle))
     for simpler_weights in candidates:
         used = simpler_weights > 0.0
-        search = game.close(simpler_weights[used], oracle.pool[used], PROOF_RELAXATIONS, deadline)
+        search = game.prove_unbeaten(
+            simpler_weights[used], oracle.pool[used], PROOF_RELAXATIONS, deadline
+        )
         if search.status == Status.CLOSED:
             weights = simpler_weights
             bound = search.bound
@@ -209,7 +213,7 @@ def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equi
     )
 
 
-def unbeaten_members(oracle: PoolGame) -> list[int]:
+def list_unbeaten(oracle: PoolGame) -> list[int]:
     """List members of the pool that no other beats, the heaviest in the mixture first."""
     best_rate_against = oracle.payoffs.max(axis=0)  # of any member, against each
     heaviest_first = np.argsort(-oracle.weights, kind="stable")

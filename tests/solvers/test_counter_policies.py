@@ -34,7 +34,7 @@ def test_few_policies_win_more_than_the_heaviest_matrices() -> None:
     responses = np.zeros((1, game.rows), np.int64)
     search = CounterPolicies(game, corners, responses, Deadline())
     heaviest = game.policy(matrices[np.argsort(-weights)[:MOST_POLICIES]])
-    rate_of_matrices, _ = search.least_rate(heaviest)
+    rate_of_matrices, _ = search.optimise_weights(heaviest)
     found = search.search(weights, matrices)
     assert len(found.weights) == len(found.policies) <= MOST_POLICIES
     for numbers, unit in ((found.weights, 2.0**-40), (found.policies, PROBABILITY_UNIT)):
