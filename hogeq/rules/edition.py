@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from inspect import getdoc
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -206,25 +207,20 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
     >>> dict(hogeq.describe(hogeq.rules_from("fa22")))["Square Swine"]
     'a new score that is a perfect square, 0 too, becomes the next one'
     """
-    pig_out_points = {
-        0: "0 points",
-        1: "1 point",
-        COUNT_ONES: "min(number of 1s, 11 - dice) points",
-    }
-    parts_in_play = {*base_names(rules.zero_dice), *base_names(rules.landing)}
-    calls_it_sow_sad = bool(parts_in_play & SOW_SAD) or rules.square_swine
-    zero_dice = base_names(rules.zero_dice)[0]
-    is_nameless = is_table(zero_dice) or zero_dice.isdecimal()
-    zero_dice_title = NO_DICE.get(zero_dice, "No dice" if is_nameless else title(zero_dice))
-    feral_record = {
-        "points": "points of the player's last turn (without these 3)",
-        "dice": "number of dice rolled on the player's last turn",
-    }.get(rules.feral_hogs)
+    all_parts = chain(
+        _dice_parts(rules), _points_parts(rules), _score_parts(rules), _plugin_parts(rules)
+    )
+    return [(name, meaning) for is_in_play, name, meaning in all_parts if is_in_play]
+
+
+DescribedPart = tuple[bool, str, str]
+"""Whether a part is in play, its name and its meaning."""
+
+
+def _dice_parts(rules: Rules) -> list[DescribedPart]:
+    """Describe the goals, and which dice a turn has."""
     goals = " and ".join(map(str, dict.fromkeys(rules.goals)))
-    time_trot = f"extra turn for rolling (turn number mod {rules.time_trot_period}) dice"
-    memory_part = type(MEMORY_PARTS[rules.memory])
-    before_swap = "" if rules.swap == "none" else ", before the swap,"
-    parts = (  # whether it is in play, name, meaning
+    return [
         (True, "Goal", f"{goals} points"),
         (True, "Dice", f"{rules.min_dice} to {rules.max_dice}, {rules.sides}-sided"),
         (
@@ -242,6 +238,26 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
             "Extra turns",
             f"are rolled with {rules.extra_turn_sides}-sided dice",
         ),
+    ]
+
+
+def _points_parts(rules: Rules) -> list[DescribedPart]:
+    """Describe the parts that turn a roll into points."""
+    pig_out_points = {
+        0: "0 points",
+        1: "1 point",
+        COUNT_ONES: "min(number of 1s, 11 - dice) points",
+    }
+    parts_in_play = {*base_names(rules.zero_dice), *base_names(rules.landing)}
+    calls_it_sow_sad = bool(parts_in_play & SOW_SAD) or rules.square_swine
+    zero_dice = base_names(rules.zero_dice)[0]
+    is_nameless = is_table(zero_dice) or zero_dice.isdecimal()
+    zero_dice_title = NO_DICE.get(zero_dice, "No dice" if is_nameless else title(zero_dice))
+    feral_record = {
+        "points": "points of the player's last turn (without these 3)",
+        "dice": "number of dice rolled on the player's last turn",
+    }.get(rules.feral_hogs)
+    return [
         (
             not rules.min_dice,
             own_words(rules.zero_dice, TITLE)
@@ -267,6 +283,14 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
             "Feral Hogs",
             f"3 more points if the dice are 2 away from the {feral_record}",
         ),
+    ]
+
+
+def _score_parts(rules: Rules) -> list[DescribedPart]:
+    """Describe the parts that act on new scores, and those that give extra turns."""
+    time_trot = f"extra turn for rolling (turn number mod {rules.time_trot_period}) dice"
+    before_swap = "" if rules.swap == "none" else ", before the swap,"
+    return [
         (
             rules.square_swine,
             "Square Swine",
@@ -289,14 +313,17 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
             own_words(rules.swap, TITLE) or "Swap",
             own_words(rules.swap, SAYS) or f"scores trade places if {_meaning(SWAPS[rules.swap])}",
         ),
+    ]
+
+
+def _plugin_parts(rules: Rules) -> list[DescribedPart]:
+    """Describe the parts `memory` and `effect`, each with its name in a configuration."""
+    memory_part = type(MEMORY_PARTS[rules.memory])
+    effect = EFFECTS[rules.effect]
+    return [
         (rules.memory != "none", title(rules.memory), _meaning(memory_part, rules.memory)),
-        (
-            rules.effect != "none",
-            title(rules.effect),
-            _meaning(EFFECTS[rules.effect], rules.effect),
-        ),
-    )
-    return [(name, meaning) for is_in_play, name, meaning in parts if is_in_play]
+        (rules.effect != "none", title(rules.effect), _meaning(effect, rules.effect)),
+    ]
 
 
 def is_semester(name: str) -> bool:

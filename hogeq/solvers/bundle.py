@@ -247,7 +247,7 @@ class BundleMethod(Solver[BundleState]):
         step are taken anew if they miss a counter's win rate by more than a share of `hoped_gain`.
         Returns the new state, and the largest error of a model.
         """
-        strategy = Strategy.unchecked(*trial.point)
+        strategy = Strategy.unchecked_mixture(*trial.point)
         random = np.random.default_rng([self.seed, iteration])
         ongoing = OngoingSearches(state.trails, state.kicks_left)
         strongest = state.pool[np.argsort(-trial.rates, kind="stable")[:MOST_CROSSED_COUNTERS]]
@@ -305,7 +305,7 @@ class BundleMethod(Solver[BundleState]):
             return state
         matrices = read_counters(Path(self.counters), game)
         distinct = list({matrix.tobytes(): matrix for matrix in matrices}.values())
-        cuts = compute(partial(cut, game, Strategy.unchecked(parts, draw)), distinct)
+        cuts = compute(partial(cut, game, Strategy.unchecked_mixture(parts, draw)), distinct)
         none_failed = np.zeros(0, np.int64)
         state = state.renewed(none_failed, distinct, cuts, iteration=0, most=len(distinct))
         worst = (1.0 - modelled_rates(state, parts) @ draw).max()

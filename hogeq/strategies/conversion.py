@@ -157,7 +157,8 @@ def joined(seats: NDArray[np.int8], first: Strategy, second: Strategy) -> Strate
         for strategy, end in zip((first, second), ends, strict=True)
     )
     policies: Floats = np.where(seats[:, None] == 0, first_policies, second_policies)
-    return replace(Strategy.unchecked(policies, np.diff(cuts, prepend=0.0)), rows=first.rows)
+    both = Strategy.unchecked_mixture(policies, np.diff(cuts, prepend=0.0))
+    return replace(both, rows=first.rows)
 
 
 def table_of(game: Sized, strategy: StrategyLike) -> Strategy:

@@ -274,7 +274,7 @@ def hog_profile(profile: object, rules: Rules, where: str = "strategy") -> Strat
         tables = np.reshape(profile_rows(states, infosets, where), (2, *names.shape))
     if np.array_equal(*tables):
         return Strategy.unchecked(tables[0])
-    return Strategy.unchecked(tables, np.array([0.5, 0.5]))
+    return Strategy.unchecked_mixture(tables, np.array([0.5, 0.5]))
 
 
 def _states_of_all_scores(profile: object, rules: Rules) -> Mapping[str, Any] | None:

@@ -137,7 +137,7 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
     response = bounds.respond_in_hog(engine, target, half_budget)
     if response.is_proved:
         return response
-    opponent = Strategy.unchecked(_rows(tree, target.policies), target.chances)
+    opponent = Strategy.unchecked_mixture(_rows(tree, target.policies), target.chances)
     begin = _rows(tree, response.strategy.policies)[0]
     program_limit = deadline.share(responses.SEARCH_SHARE).within(budget.exact_seconds or 0.0)
     in_tree = responses.enclosed_response(tree, opponent, program_limit, begin, deadline=deadline)
@@ -170,7 +170,7 @@ def _in_win_rates(engine: HogEngine, tree: FlatTree, equilibrium: Equilibrium) -
     Rows are the tree's information sets, which are named by both scores.
     """
     first, second = (
-        Strategy.unchecked(_table(tree, engine, strategy.policies, seat), strategy.chances)
+        Strategy.unchecked_mixture(_table(tree, engine, strategy.policies, seat), strategy.chances)
         for seat, strategy in enumerate(equilibrium.strategies)
     )
     lower, upper = _rates(equilibrium.lower, equilibrium.upper)

@@ -354,7 +354,9 @@ class Solving:
         best = int(np.argmin([response.bound for response in responses]))
         weights = candidates[best]
         is_used = weights > 0.0
-        return Strategy.unchecked(drawn.policies[is_used], weights[is_used]), responses[best]
+        return Strategy.unchecked_mixture(drawn.policies[is_used], weights[is_used]), responses[
+            best
+        ]
 
 
 def _outward(payoffs: Sequence[Fraction]) -> tuple[float, float]:

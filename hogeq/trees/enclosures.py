@@ -71,7 +71,7 @@ def shortened(strategy: Strategy) -> Strategy:
     """
     rows = [[_shortened(row) for row in policy] for policy in strategy.policies.tolist()]
     policies = np.array(rows).reshape(strategy.policies.shape)
-    return Strategy.unchecked(policies, np.array(_shortened(strategy.chances.tolist())))
+    return Strategy.unchecked_mixture(policies, np.array(_shortened(strategy.chances.tolist())))
 
 
 def _shortened(probabilities: list[float]) -> list[float]:

@@ -59,7 +59,9 @@ class Mixed(NamedTuple):
                 break
             weights.append(weight)
             policies.append(played(self.dag.form, plan))
-        return Strategy.unchecked(np.array(policies), np.array(weights) / sum(weights)), share
+        return Strategy.unchecked_mixture(
+            np.array(policies), np.array(weights) / sum(weights)
+        ), share
 
 
 def played(form: SequenceForm, plan: Floats) -> Floats:
