@@ -4,7 +4,7 @@ The lower end is an attack, the upper end a responder with full memory: ``docs/m
 bounds against a mixture.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -289,12 +289,31 @@ class Grid(NamedTuple):
         by a unit, the largest fraction first.
 
         1. Divide the belief by the weights of the draw: the grid is of likelihoods.
-        2. Find its coordinates, cumulative sums, their whole parts and their fractions.
-        3. Walk from corner to corner, and look up each in the sorted list of points.
-        4. Turn weights of likelihoods into weights of beliefs.
+        2. Walk from corner to corner, and look up each in the sorted list of points.
+        3. Turn weights of likelihoods into weights of beliefs.
         """
         likelihoods = beliefs / self.weights
         likelihoods *= self.resolution / likelihoods.sum(axis=1, keepdims=True)
+        # Points are in the order of their numbers, read as the digits of one whole number.
+        digit_values = (self.resolution + 1) ** np.arange(self.points.shape[1])[::-1]
+        point_keys = self.points @ digit_values
+        weights = np.zeros((len(beliefs), len(self.points)))
+        rows = np.arange(len(beliefs))
+        for corner_points, corner_weights in self._simplex_corners(likelihoods):
+            is_used = corner_weights > 0.0
+            indices = np.searchsorted(point_keys, corner_points[is_used] @ digit_values)
+            weights[rows[is_used], indices] += corner_weights[is_used]
+        # So far the weights are of likelihoods. Those of beliefs are proportional to them times the
+        # total probability at each point.
+        weights *= self.points @ self.weights
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+    def _simplex_corners(self, likelihoods: Floats) -> Iterator[tuple[Ints, Floats]]:
+        """Give the corners of the simplex around each of m likelihoods (m, n), one after the other.
+
+        A corner is the grid points (m, n), one for each of the likelihoods, and their weights (m,).
+        A corner of weight 0 may be no grid point.
+        """
         # Coordinates are sums from the right: to raise one by a unit moves a unit from a component
         # to the one before it. The first is the sum of all, which is constant.
         sums = likelihoods[:, ::-1].cumsum(axis=1)[:, ::-1]
@@ -308,24 +327,13 @@ class Grid(NamedTuple):
         falling_fractions = np.take_along_axis(fractions, raised, axis=1)
         from_1_to_0 = np.pad(falling_fractions, ((0, 0), (1, 1)), constant_values=(1.0, 0.0))
         corner_weights = -np.diff(from_1_to_0, axis=1)
-        # Points are in the order of their numbers, read as the digits of one whole number.
-        digit_values = (self.resolution + 1) ** np.arange(sums.shape[1])[::-1]
-        point_keys = self.points @ digit_values
-        weights = np.zeros((len(beliefs), len(self.points)))
-        rows = np.arange(len(beliefs))
-        corner = floor.astype(np.int64)  # (m, n), of each belief, as sums from the right
-        for number, corner_weight in enumerate(corner_weights.T):
-            is_used = corner_weight > 0.0
+        corner = floor.astype(np.int64)  # (m, n), as sums from the right
+        rows = np.arange(len(likelihoods))
+        for number, weights in enumerate(corner_weights.T):
             # Differences of the sums from the right are the whole numbers of a grid point.
-            corner_points = -np.diff(corner[is_used], axis=1, append=0)
-            indices = np.searchsorted(point_keys, corner_points @ digit_values)
-            weights[rows[is_used], indices] += corner_weight[is_used]
+            yield -np.diff(corner, axis=1, append=0), weights
             if number < raised.shape[1]:
                 corner[rows, raised[:, number]] += 1
-        # So far the weights are of likelihoods. Those of beliefs are proportional to them times the
-        # total probability at each point.
-        weights *= self.points @ self.weights
-        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
 def _state_values(

@@ -231,9 +231,8 @@ class LiftedBound:
             raise HogeqError(
                 f"{step}: leads to prices of {self._largest:g}; allowed: {LARGEST_PRICE:g}"
             )
-        if (
-            len(self.steps) % STEPS_PER_REFRESH == 0
-        ):  # solve the responder anew, and its reach of states
+        is_time_to_refresh = len(self.steps) % STEPS_PER_REFRESH == 0
+        if is_time_to_refresh:  # solve the responder anew, and its reach of states
             self._responder.remember()
             self._responder.visit()
 

@@ -1,6 +1,6 @@
 """Policies and their win rates in rational numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import lcm
@@ -57,7 +57,7 @@ class ExactStates:
         if denominator > MOST_DENOMINATOR:
             raise HogeqError(refusal("denominator", denominator, f"at most {MOST_DENOMINATOR}"))
         states = graph.states
-        self.legal = graph.legal
+        self._legal_actions = [np.flatnonzero(legal).tolist() for legal in graph.legal]
         self.denominator = denominator
         self.row = states.row_of_state.tolist()
         self.is_own = states.is_own.tolist()
@@ -72,7 +72,7 @@ class ExactStates:
         numerators = np.round(chances).astype(np.int64).tolist()
         self.won = np.round(payoffs).astype(np.int64).tolist()
         next_states = states.outcome_state.tolist()
-        # Outcomes of action k in state s, as (numerator of the chance, next state), at s * K + k.
+        # Outcomes of action k in state s are at s * K + k; `outcomes` gives them.
         self.edges = [
             list(zip(numerators[first:end], next_states[first:end], strict=True))
             for first, end in pairwise(states.outcome_offsets.tolist())
@@ -83,6 +83,10 @@ class ExactStates:
             edges = self.edges[state * self.actions : (state + 1) * self.actions]
             heights = [self.height[next_state] for edge in edges for _, next_state in edge]
             self.height[state] = 1 + max(heights, default=0)
+
+    def outcomes(self, state: int, action: int) -> list[tuple[int, int]]:
+        """List the outcomes of an action in a state: numerator of the chance, and next state."""
+        return self.edges[state * self.actions + action]
 
     def value(self, opponents: Policy, members: Sequence[int], fixed: Sequence[int]) -> Fraction:
         """Payoff against a policy of all other rows, by backward induction in whole numbers.
@@ -100,18 +104,18 @@ class ExactStates:
         for state in reversed(members):
             row = self.row[state]
             height = self.height[state] - 1  # most turns after this one
-            # Actions with the numerators of their probabilities; own ones have probability 1.
+            # Actions, each with the numerator of its probability; own ones have probability 1.
             if not self.is_own[state]:
                 probabilities = enumerate(numerators[row])
                 weighted = [(weight, action) for action, weight in probabilities if weight]
             elif fixed[row] == BEST_IN_EACH_STATE:
-                weighted = [(common, action) for action in np.flatnonzero(self.legal[row]).tolist()]
+                weighted = [(common, action) for action in self._legal_actions[row]]
             else:
                 weighted = [(common, fixed[row])]
             action_values = []
             for weight, action in weighted:
                 total = self.won[state][action] * power[height]
-                for chance, next_state in self.edges[state * self.actions + action]:
+                for chance, next_state in self.outcomes(state, action):
                     scale = power[height - self.height[next_state]]
                     total += chance * values[next_state] * scale
                 action_values.append(weight * total)
@@ -137,7 +141,7 @@ class ExactStates:
                 probabilities = opponents[row]
             for action, probability in enumerate(probabilities):
                 if probability:
-                    for chance, next_state in self.edges[state * self.actions + action]:
+                    for chance, next_state in self.outcomes(state, action):
                         outcome_reach = reach * probability * Fraction(chance, self.denominator)
                         state_reach[next_state] += outcome_reach
         return row_reach
@@ -158,27 +162,37 @@ class ExactStates:
         are valued in floating point first, and in fractions if they are near the bound. False, too,
         if the time is over before.
         """
-        fixed = problem.unfixed
-        num_corners = np.diff(problem.corners.corner_offsets)
-        branched = list[int]()  # rows fixed on the way to the present node
         members = problem.others.member_state.tolist()
-        for row in tree.tolist():
-            if row >= 0:
-                branched.append(row)
-                fixed[row] = 0
-                continue
+        for fixed in _leaves(problem, tree):
             is_near = problem.value(fixed) + problem.error >= bound
             if is_near and deadline.is_over:
                 return False
             if is_near and self.value(opponents, members, fixed.tolist()) > bound:
                 return False
-            # The next node fixes the next corner of the last row that has one left.
-            while branched:
-                fixed[branched[-1]] += 1
-                if fixed[branched[-1]] < num_corners[branched[-1]]:
-                    break
-                fixed[branched.pop()] = BEST_IN_EACH_STATE
         return True
+
+
+def _leaves(problem: ResponseProblem, tree: Ints) -> Iterator[Ints]:
+    """Walk through a proof by branch and bound, and give the fixed corners (R,) at each leaf.
+
+    `tree` lists the nodes depth first: the row that a node branches on, or a negative number for a
+    leaf. Rows that are not fixed at a leaf have `BEST_IN_EACH_STATE`. One array is given each time.
+    """
+    fixed = problem.unfixed
+    num_corners = np.diff(problem.corners.corner_offsets)
+    branched = list[int]()  # rows fixed on the way to the present node
+    for row in tree.tolist():
+        if row >= 0:
+            branched.append(row)
+            fixed[row] = 0
+            continue
+        yield fixed
+        # The next node fixes the next corner of the last row that has one left.
+        while branched:
+            fixed[branched[-1]] += 1
+            if fixed[branched[-1]] < num_corners[branched[-1]]:
+                break
+            fixed[branched.pop()] = BEST_IN_EACH_STATE
 
 
 def exact_kuhn(exact: ExactStates, matrices: Ints, deadline: Deadline = FOREVER) -> Policy | None:

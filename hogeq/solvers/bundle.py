@@ -178,25 +178,32 @@ class BundleMethod(Solver[BundleState]):
         trial_maximum = soft_maximum(trial_rates, self.softness)
         promised_gain = current_maximum - promised_maximum + trial.entropy_gain
         gain = current_maximum - trial_maximum + trial.entropy_gain
-        new_rates = current_rates
-        if gain >= self.least_gain * promised_gain:
+        is_accepted = gain >= self.least_gain * promised_gain
+        if is_accepted:
             state = state._replace(parts=trial.point.components, draw=trial.point.draw)
-            new_rates = trial_rates
-            factor = FACTOR_IF_ACCEPTED
-        elif error > MISLEADING_ERROR * abs(promised_gain):
-            factor = FACTOR_IF_MISLED
-        else:
-            factor = FACTOR_IF_REJECTED
-        step_size = max(LEAST_STEP_SIZE, factor * float(state.step_size))
+        new_rates = trial_rates if is_accepted else current_rates
+        is_misled = error > MISLEADING_ERROR * abs(promised_gain)
         state = state._replace(
             worst=np.array(float(new_rates.max())),
-            step_size=np.array(min(step_size, self.largest_step)),
+            step_size=np.array(self._next_step_size(state, is_accepted, is_misled)),
             iteration=np.array(iteration, np.int64),
         )
         share = 1.0 / min(iteration, self.window)
         for average, newest in zip(state.recent_point, state.point, strict=True):
             np.add(average, share * (newest - average), out=average)
         return state
+
+    def _next_step_size(self, state: BundleState, is_accepted: bool, is_misled: bool) -> float:
+        """Lengthen the step size after a step that is accepted, and shorten it after another.
+
+        It is shortened more if a model misled the step: it missed a counter's win rate by much.
+        """
+        if is_accepted:
+            factor = FACTOR_IF_ACCEPTED
+        else:
+            factor = FACTOR_IF_MISLED if is_misled else FACTOR_IF_REJECTED
+        step_size = max(LEAST_STEP_SIZE, factor * float(state.step_size))
+        return min(step_size, self.largest_step)
 
     def stats(self, game: Engine, state: BundleState) -> dict[str, float]:
         """Largest modelled win rate of a counter, and the number of counters of some weight."""

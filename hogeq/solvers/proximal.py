@@ -9,7 +9,7 @@ minimization of non-smooth functions", section 4.
 An action is *open* if the step may give it a probability other than 0 and 1.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -121,28 +121,42 @@ def proximal_step(
         hessian_terms = compute(partial(_hessian_term, least_reach / step), pairs, local=True)
         hessian = sum(hessian_terms) + softness * np.eye(count)
         direction = _quadratic_minimiser(hessian, current.gradient, weights) - weights
-        slope = float(current.gradient @ direction)
-        if slope > -LEAST_DECREMENT:
+        step_taken = _backtrack(dual, weights, current, direction, rounding)
+        if step_taken is None:
             break
-        # Backtracking. If a whole step gains less than models are rounded by, a shorter one is no
-        # better.
-        shortest = LEAST_NEWTON_SHARE if slope < -rounding else 0.5
-        length = 1.0
-        while length > shortest:
-            new_weights = weights + length * direction
-            new = dual(new_weights)
-            if new.value <= current.value + 0.1 * length * slope:  # Armijo's condition
-                break
-            length *= 0.5
-        if length <= shortest:  # no step lowers the dual enough
-            break
-        weights = new_weights
-        current = new
+        weights, current = step_taken
     policy = np.zeros(logits.size)
     policy[forced_actions] = 1.0
     for part, probabilities in zip(open_parts, current.probabilities, strict=True):
         policy[part.actions] = probabilities
     return policy.reshape(logits.shape), weights
+
+
+def _backtrack(
+    dual: Callable[[Floats], _DualPoint],
+    weights: Floats,
+    current: _DualPoint,
+    direction: Floats,
+    rounding: float,
+) -> tuple[Floats, _DualPoint] | None:
+    """Step from weights (C,) in a direction (C,), by half as much until the dual falls enough.
+
+    `current` is the dual at the weights, and `rounding` the relative error of the models. Returns
+    the new weights and the dual there; None if no step lowers it enough: then they are optimal.
+    """
+    slope = float(current.gradient @ direction)
+    if slope > -LEAST_DECREMENT:
+        return None
+    # If a whole step gains less than models are rounded by, a shorter one is no better.
+    shortest = LEAST_NEWTON_SHARE if slope < -rounding else 0.5
+    length = 1.0
+    while length > shortest:
+        new_weights = weights + length * direction
+        new = dual(new_weights)
+        if new.value <= current.value + 0.1 * length * slope:  # Armijo's condition
+            return new_weights, new
+        length *= 0.5
+    return None
 
 
 def _dual_term(weights: Floats, part: _OpenActions) -> tuple[float, Floats, NDArray[np.floating]]:

@@ -201,18 +201,25 @@ class RegretMinimiser(Solver[RegretState]):
             strategy = policies[table, rows]
             increments = played.values[rows]
             increments -= np.einsum("...k,...k->...", increments, strategy)[..., None]
-            state.strategy_sum[table, rows] += (average_factor * reach[rows])[..., None] * strategy
+            average_weights = average_factor * reach[rows]
+            state.strategy_sum[table, rows] += average_weights[..., None] * strategy
             regrets = state.regrets[table, rows]  # a view, so that the state changes
-            regrets += increments
-            if self.plus:
-                np.maximum(regrets, 0.0, out=regrets)
-            if self.alpha != np.inf or self.beta != np.inf:
-                regrets *= np.where(regrets > 0.0, positive_factor, negative_factor)
+            self._add_regrets(regrets, increments, positive_factor, negative_factor)
             if self.predictive:
                 state.prediction[table, rows] = increments
             if self.alternating:  # the opponent is updated against the new strategy
                 policies[table] = self._current(state, table)
         return state._replace(iteration=np.array(iteration, np.int64))
+
+    def _add_regrets(
+        self, regrets: Floats, increments: Floats, positive_factor: float, negative_factor: float
+    ) -> None:
+        """Add increments to regrets (..., K) in place; then cut and discount these, as set."""
+        regrets += increments
+        if self.plus:
+            np.maximum(regrets, 0.0, out=regrets)
+        if self.alpha != np.inf or self.beta != np.inf:
+            regrets *= np.where(regrets > 0.0, positive_factor, negative_factor)
 
     def _average_reach(self, game: Engine, policies: Floats, played: Counterfactual) -> Floats:
         """Reach (G, G) by which the strategy of the first of two policies is averaged.
