@@ -181,17 +181,14 @@ class IntegerRounding(Purifier):
             progress.step()
             strongest = pool.members[np.sort(pool.strongest(policy, REACH_COUNTERS))]
             reach = _mean_reach(Population(game, strongest), policy)
-            is_likely = policy > self.least
-            is_mixed = is_likely.sum(axis=-1, keepdims=True) > 1
-            is_reached = (reach > LEAST_MEAN_REACH)[..., None]
-            choices = np.flatnonzero(is_likely & is_mixed & is_reached)
+            choices = self._list_choices(policy, reach)
             rates, changes = _linear_models(pool, policy, choices)
             progress.step()
             rows = choices // game.num_actions  # of each roll
             start = policy.ravel()[choices]
             chosen, bound = self._relaxed_choice(rates, changes, rows, start)
-            candidates = np.stack([argmax(game, policy), _matrix(policy, choices[chosen])])
-            candidates = np.unique(candidates, axis=0)
+            both = np.stack([argmax(game, policy), _matrix(policy, choices[chosen])])
+            candidates = np.unique(both, axis=0)
             policies = one_hot(candidates, game.num_actions)
             highest_rates = [pool.rates_against(candidate).max() for candidate in policies]
             progress.step()
@@ -214,6 +211,17 @@ class IntegerRounding(Purifier):
             long_kicks_left=long_ongoing.kicks_left,
             iteration=np.array(0),
         )
+
+    def _list_choices(self, policy: Floats, reach: Floats) -> Ints:
+        """List the rolls to choose from: the likely ones of rows that mix and that play reaches.
+
+        `reach` (G, G) is the mean reach of the rows of a policy (G, G, K). Returns indices in the
+        flat policy, (v,), ascending.
+        """
+        is_likely = policy > self.least
+        is_mixed = is_likely.sum(axis=-1, keepdims=True) > 1
+        is_reached = (reach > LEAST_MEAN_REACH)[..., None]
+        return np.flatnonzero(is_likely & is_mixed & is_reached)
 
     def step(self, game: Engine, state: RoundingState) -> RoundingState:
         """Do one round of a level method in integers: a candidate matrix, and attacks on it.
@@ -444,20 +452,47 @@ def nearest_choice(
     its changes at the rolls chosen. Returns whether each roll is chosen, (v,), and the win rate
     that no choice gets below, if there are no gains.
     """
+    size = len(rows)
+    if size == 0:
+        return np.zeros(0, np.bool_), float(rates.max())
+    _, row_number = np.unique(rows, return_inverse=True)  # of each roll, from 0 on
+    result = _solve_program(rates, changes, row_number, gain, level, nodes)
+    if result.x is None and nodes:  # no choice in time: take that of the relaxation, rounded
+        return nearest_choice(rates, changes, rows, gain, level, nodes=0)
+    if result.x is None:
+        raise RuntimeError(f"purify: integer program of {size} rolls: {result.message}")
+    chosen = np.zeros(size, np.bool_)
+    row_starts = np.flatnonzero(np.diff(row_number)) + 1
+    for rolls in np.split(np.arange(size), row_starts):
+        chosen[rolls[result.x[rolls].argmax()]] = True
+    objective_bound = result.mip_dual_bound if nodes else result.fun
+    # Without gains the objective is the price of the excess over the level.
+    return chosen, level + float(objective_bound or 0.0) / EXCESS_PRICE
+
+
+def _solve_program(
+    rates: Floats,
+    changes: NDArray[np.floating],
+    row_number: Ints,
+    gain: Floats,
+    level: float,
+    nodes: int,
+) -> Any:
+    """Solve the integer program of `nearest_choice` by HiGHS; its result, as `milp` gives it.
+
+    The variables are whether each of v rolls is chosen, and the excess over the level. Each row
+    chooses one roll; no counter wins more than the level and the excess.
+    """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array, hstack
 
-    size = len(rows)
+    size = len(row_number)
     total_gain = gain.sum()
-    if size == 0:
-        return np.zeros(0, np.bool_), float(rates.max())
-    # The variables are v choices and the excess over the level.
-    _, row_number = np.unique(rows, return_inverse=True)
     one_roll_a_row = csr_array((np.ones(size), (row_number, np.arange(size))))
     excess_column = csr_array((one_roll_a_row.shape[0], 1))
     below_level = csr_array(np.column_stack([changes, -np.ones(len(rates))]))
     with redirected(1):  # HiGHS leaves a line of its developers' there
-        result = interruptible(
+        return interruptible(
             milp,
             np.append(-gain / total_gain if total_gain else gain, EXCESS_PRICE),
             constraints=[
@@ -472,14 +507,3 @@ def nearest_choice(
                 "time_limit": MOST_PROGRAM_SECONDS,
             },
         )
-    if result.x is None and nodes:  # no choice in time: take that of the relaxation, rounded
-        return nearest_choice(rates, changes, rows, gain, level, nodes=0)
-    if result.x is None:
-        raise RuntimeError(f"purify: integer program of {size} rolls: {result.message}")
-    chosen = np.zeros(size, np.bool_)
-    row_starts = np.flatnonzero(np.diff(row_number)) + 1
-    for rolls in np.split(np.arange(size), row_starts):
-        chosen[rolls[result.x[rolls].argmax()]] = True
-    objective_bound = result.mip_dual_bound if nodes else result.fun
-    # Without gains the objective is EXCESS_PRICE times the excess over the level.
-    return chosen, level + float(objective_bound or 0.0) / EXCESS_PRICE

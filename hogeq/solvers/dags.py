@@ -170,13 +170,7 @@ def solve_tree(tree: FlatTree, limit: float | Deadline, method: str = "auto") ->
         raise HogeqError(refusal("method", method, f"one of {', '.join(METHODS)}", METHODS))
     deadline = Deadline.of(limit)
     if any(sequence_form(tree, player).is_absent_minded for player in (0, 1)):
-        if method not in {"auto", "columns"}:
-            allowed = "auto or columns, where an information set can be met twice in a play"
-            raise HogeqError(refusal("method", method, allowed))
-        has_one_player = len(set(tree.seat.tolist())) == 1
-        if has_one_player:
-            return optimum(tree, deadline)
-        method = "columns"
+        return _solve_absent_minded(tree, deadline, method)
     if method in {"dag", "columns"}:
         return columns.by_columns(tree, deadline, method)
     solving = Solving(tree, deadline)
@@ -198,6 +192,20 @@ def solve_tree(tree: FlatTree, limit: float | Deadline, method: str = "auto") ->
     if method == "cfr" or not solving.is_forgetful:
         return _by_cfr(solving, engine, DiscountedCFR().init(engine))
     return _by_dags(solving, engine)
+
+
+def _solve_absent_minded(tree: FlatTree, deadline: Deadline, method: str) -> Equilibrium:
+    """Solve a tree in which a play can meet an information set twice, which excludes most methods.
+
+    A single player has an optimum, by branch and bound; two players generate columns.
+    """
+    if method not in {"auto", "columns"}:
+        allowed = "auto or columns, where an information set can be met twice in a play"
+        raise HogeqError(refusal("method", method, allowed))
+    has_one_player = len(set(tree.seat.tolist())) == 1
+    if has_one_player:
+        return optimum(tree, deadline)
+    return columns.by_columns(tree, deadline, "columns")
 
 
 def _without_dags(solving: Solving) -> Equilibrium:

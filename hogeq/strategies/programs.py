@@ -108,23 +108,10 @@ def _judge_answers(entry: Entry, table: _TableSizes) -> Submission:
 
     Each has other hashes and other random numbers, the same ones in every verdict.
     """
-    started = time.monotonic()
     cells = list(product(range(table.goal), range(table.goal)))
     cells_again = [cells[index] for index in order_again(len(cells))]
-    runs = [run_entry(entry, cells)]
+    runs, faults = _run_processes(entry, cells, cells_again, table.choices)
     rolls = dict(zip(cells, runs[0].answers, strict=False))  # fewer, if it was stopped
-    faults = _Faults()
-    for cell, answer in rolls.items():
-        if not (isinstance(answer, int) and answer in table.choices):
-            faults.add(cell, *_roll_fault(answer, table.choices))
-    while not runs[-1].is_stopped and _needs_another_run(runs, faults):
-        if len(runs) > 1 and time.monotonic() - started > entry.seconds:
-            break
-        runs.append(run_entry(entry, cells_again, len(runs) + 1))
-        for cell, answer in zip(cells_again, runs[-1].answers, strict=False):
-            if cell not in faults.cells and answer != rolls[cell]:
-                line = f"is {rolls[cell]}, and {_describe_answer(answer, again=True)}"
-                faults.add(cell, "impure", "", line)
     submission = Submission(
         size=0,  # the caller has it
         name=runs[0].name,
@@ -144,6 +131,32 @@ def _judge_answers(entry: Entry, table: _TableSizes) -> Submission:
         submission = replace(submission, strategy=_make_strategy(list(rolls.values()), table))
     files = _files(entry, _unique_texts(run.files for run in runs))
     return replace(submission, files=tuple(map(printable, files)))
+
+
+def _run_processes(
+    entry: Entry, cells: Sequence[Cell], cells_again: Sequence[Cell], choices: range
+) -> tuple[list[EntryOutput], "_Faults"]:
+    """Ask processes of an entry for all cells, the first in one order and others in another.
+
+    Returns their outputs, and the faults of their answers: those of the first that are no rolls,
+    and those of others that differ from them.
+    """
+    started = time.monotonic()
+    runs = [run_entry(entry, cells)]
+    rolls = dict(zip(cells, runs[0].answers, strict=False))  # fewer, if it was stopped
+    faults = _Faults()
+    for cell, answer in rolls.items():
+        if not (isinstance(answer, int) and answer in choices):
+            faults.add(cell, *_roll_fault(answer, choices))
+    while not runs[-1].is_stopped and _needs_another_run(runs, faults):
+        if len(runs) > 1 and time.monotonic() - started > entry.seconds:
+            break
+        runs.append(run_entry(entry, cells_again, len(runs) + 1))
+        for cell, answer in zip(cells_again, runs[-1].answers, strict=False):
+            if cell not in faults.cells and answer != rolls[cell]:
+                line = f"is {rolls[cell]}, and {_describe_answer(answer, again=True)}"
+                faults.add(cell, "impure", "", line)
+    return runs, faults
 
 
 def _needs_another_run(runs: Sequence[EntryOutput], faults: "_Faults") -> bool:
