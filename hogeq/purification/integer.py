@@ -186,8 +186,8 @@ class IntegerRounding(Purifier):
             progress.step()
             rows = choices // game.num_actions  # of each roll
             start = policy.ravel()[choices]
-            chosen, bound = self._relaxed_choice(rates, changes, rows, start)
-            both = np.stack([argmax(game, policy), _matrix(policy, choices[chosen])])
+            chosen, bound = self._choose_relaxed(rates, changes, rows, start)
+            both = np.stack([argmax(game, policy), _make_matrix(policy, choices[chosen])])
             candidates = np.unique(both, axis=0)
             policies = one_hot(candidates, game.num_actions)
             highest_rates = [pool.rates_against(candidate).max() for candidate in policies]
@@ -236,7 +236,7 @@ class IntegerRounding(Purifier):
         4. Every `anew` rounds, take all models anew, nearer to the best candidate.
         """
         iteration = int(state.iteration) + 1
-        matrix = self._candidate(game, state)
+        matrix = self._next_candidate(game, state)
         candidate = one_hot(matrix, game.num_actions)
         pool = CounterPool(game, state.pool)
         # Searches for counters to the candidate, and to the best one, add them to the pool.
@@ -332,7 +332,7 @@ class IntegerRounding(Purifier):
         rates, changes = _linear_models(Population(game, state.pool), centre, state.choices)
         rows = state.choices // game.num_actions
         centre_choice = centre.ravel()[state.choices]
-        _, bound = self._relaxed_choice(rates, changes, rows, centre_choice)
+        _, bound = self._choose_relaxed(rates, changes, rows, centre_choice)
         modelled = rates + changes @ centre_choice
         strongest = np.argsort(-modelled, kind="stable")[:REACH_COUNTERS]
         reach = _mean_reach(Population(game, state.pool[strongest]), centre)
@@ -344,7 +344,7 @@ class IntegerRounding(Purifier):
             bound=np.array(bound),
         )
 
-    def _candidate(self, game: Engine, state: RoundingState) -> Matrix:
+    def _next_candidate(self, game: Engine, state: RoundingState) -> Matrix:
         """Find the next candidate, (G, G): the nearest to the best one so far under a level.
 
         No counter wins more than the level by its model. It lies between the bound on all choices
@@ -361,17 +361,17 @@ class IntegerRounding(Purifier):
         best_rate = min(state.rate, modelled.max())
         level = bound + float(state.caution) * (best_rate - bound)
         gain = np.sqrt(state.reach) * is_best
-        chosen, _ = self._choice(state.rates, state.changes, rows, is_best, gain, level, self.nodes)
-        return _matrix(state.policy, state.choices[chosen])
+        chosen, _ = self._choose(state.rates, state.changes, rows, is_best, gain, level, self.nodes)
+        return _make_matrix(state.policy, state.choices[chosen])
 
-    def _relaxed_choice(
+    def _choose_relaxed(
         self, rates: Floats, changes: Singles, rows: Ints, start: Floats
     ) -> tuple[NDArray[np.bool_], float]:
         """Choice at which the strongest counter wins least if rows may mix, and how much."""
         no_gain = 0.0 * start
-        return self._choice(rates, changes, rows, start, no_gain, level=0.0, nodes=0)
+        return self._choose(rates, changes, rows, start, no_gain, level=0.0, nodes=0)
 
-    def _choice(
+    def _choose(
         self,
         rates: Floats,
         changes: Singles,
@@ -403,7 +403,9 @@ class IntegerRounding(Purifier):
 
 def _mean_reach(pool: Population, policy: Floats) -> Floats:
     """Reach probability of each cell by a policy (G, G, K): the mean over counters, (G, G)."""
-    return np.mean([played.infoset_reach for played in pool.passes(policy, exact=False)], axis=0)
+    return np.mean(
+        [played.infoset_reach for played in pool.values_against_each(policy, exact=False)], axis=0
+    )
 
 
 def _linear_models(pool: Population, policy: Floats, choices: Ints) -> tuple[Floats, Singles]:
@@ -422,7 +424,7 @@ def _linear_models(pool: Population, policy: Floats, choices: Ints) -> tuple[Flo
     count = len(pool.members)
     rates = np.zeros(count)
     changes = np.zeros((count, len(choices)), np.float32)
-    for number, played in enumerate(pool.passes(policy, exact=False)):
+    for number, played in enumerate(pool.values_against_each(policy, exact=False)):
         # The policy loses what the counter wins if a row makes a roll of lower value.
         row_values = (played.values * policy).sum(axis=-1, keepdims=True)
         losses = (row_values - played.values).ravel()
@@ -432,7 +434,7 @@ def _linear_models(pool: Population, policy: Floats, choices: Ints) -> tuple[Flo
     return rates, changes
 
 
-def _matrix(policy: Floats, chosen: Ints) -> Matrix:
+def _make_matrix(policy: Floats, chosen: Ints) -> Matrix:
     """Matrix (G, G) of the chosen rolls, indices in the flat policy; else of the likeliest ones."""
     rolls = likeliest(policy)
     rolls.ravel()[chosen // policy.shape[-1]] = chosen % policy.shape[-1]

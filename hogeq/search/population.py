@@ -73,20 +73,22 @@ class Population:
     @property
     def policies(self) -> Floats:
         """The members as policies, (n, G, G, K)."""
-        return np.stack([_policy(self.game, member) for member in self.members])
+        return np.stack([_to_policy(self.game, member) for member in self.members])
 
     def rates_of(self, policy: Floats) -> Floats:
         """Compute the exact win rate of a policy (G, G, K) against every member, float64 (n,)."""
-        return np.array(compute(partial(_rate, self.game, policy), self.members, local=True))
+        return np.array(
+            compute(partial(_win_rate_against_member, self.game, policy), self.members, local=True)
+        )
 
     def rates_against(self, policy: Floats) -> Floats:
         """Exact win rate of every member against a policy (G, G, K), quicker if it is pure."""
         matrix = policy.argmax(axis=-1)
         is_pure = np.count_nonzero(policy) == matrix.size
-        rate = partial(_rate_of_member, self.game, policy, matrix if is_pure else None)
+        rate = partial(_win_rate_of_member, self.game, policy, matrix if is_pure else None)
         return np.array(compute(rate, self.members, local=True))
 
-    def passes(
+    def values_against_each(
         self, policy: Floats, *, exact: bool = True, deadline: Deadline = FOREVER
     ) -> Iterator[Counterfactual]:
         """Give counterfactual values and reach of a policy (G, G, K) against each member, in turn.
@@ -99,7 +101,9 @@ class Population:
             if deadline.is_over:
                 raise TimeoutError
             batch = self.members[start : start + MEMBERS_PER_BATCH]
-            yield from compute(partial(_pass, self.game, policy, exact), batch, local=True)
+            yield from compute(
+                partial(_value_against_member, self.game, policy, exact), batch, local=True
+            )
 
     def measure(
         self, policy: Floats, weights: Floats | None = None, deadline: Deadline = FOREVER
@@ -107,14 +111,14 @@ class Population:
         """Counterfactual values and reach of a policy (G, G, K) against the mixture of all members.
 
         Both are sums over the n members by weight: `weights` (n,), by default those of the mixture.
-        The win rates against the single members are given, too. Raises `TimeoutError` as `passes`
-        does.
+        The win rates against the single members are given, too. Raises `TimeoutError` as
+        `values_against_each` does.
         """
         values = np.zeros_like(policy)
         infoset_reach = np.zeros(policy.shape[:-1])
         rates = []
         weights = self.weights if weights is None else weights
-        passes = self.passes(policy, deadline=deadline)
+        passes = self.values_against_each(policy, deadline=deadline)
         for weight, against_member in zip(weights, passes, strict=True):
             values += weight * against_member.values
             infoset_reach += weight * against_member.infoset_reach
@@ -193,19 +197,19 @@ def find_overlooked(rates: Floats, above: float, known: Ints, most: int) -> Ints
     return unknown[best_first[:most]]
 
 
-def _policy(game: Engine, member: NDArray[Any]) -> Floats:
+def _to_policy(game: Engine, member: NDArray[Any]) -> Floats:
     """Give a matrix (G, G) or a policy (G, G, K) as a policy."""
     is_policy = member.ndim == len(game.shape)
     return member if is_policy else one_hot(member, game.num_actions)
 
 
-def _rate(game: Engine, policy: Floats, member: NDArray[Any]) -> float:
+def _win_rate_against_member(game: Engine, policy: Floats, member: NDArray[Any]) -> float:
     """Exact win rate of a policy (G, G, K) against a member."""
-    policies = np.stack([policy, _policy(game, member)])
+    policies = np.stack([policy, _to_policy(game, member)])
     return shared_workspace(game, 2).win_rate(policies).win_rate
 
 
-def _rate_of_member(
+def _win_rate_of_member(
     game: Engine, policy: Floats, matrix: NDArray[np.int64] | None, member: NDArray[Any]
 ) -> float:
     """Win rate of a member, a matrix (G, G) or a policy (G, G, K), against a policy (G, G, K).
@@ -218,13 +222,15 @@ def _rate_of_member(
         duels = shared_duels(game)
         if duels is not None:
             return duels.win_rate(np.stack([member, matrix]).astype(np.int64)).win_rate
-    return _rate(game, _policy(game, member), policy)
+    return _win_rate_against_member(game, _to_policy(game, member), policy)
 
 
-def _pass(game: Engine, policy: Floats, exact: bool, member: NDArray[Any]) -> Counterfactual:
+def _value_against_member(
+    game: Engine, policy: Floats, exact: bool, member: NDArray[Any]
+) -> Counterfactual:
     """Counterfactual values and reach of a policy (G, G, K) against a member."""
     workspace = shared_workspace(game, 2) if exact else quick_workspace(game, 2)
-    return counterfactual_values(workspace, np.stack([policy, _policy(game, member)]))
+    return counterfactual_values(workspace, np.stack([policy, _to_policy(game, member)]))
 
 
 def read_counters(path: Path, game: Engine) -> Matrix:

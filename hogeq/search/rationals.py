@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import lcm
 from typing import Final
 
@@ -206,21 +206,15 @@ def exact_kuhn(exact: ExactStates, matrices: Ints, deadline: Deadline = FOREVER)
     """
     count = len(matrices)
     half = Fraction(1, 2)
-    all_states = range(len(exact.row))
-    pure_policies = [_pure_policy(matrix.tolist(), exact.actions) for matrix in matrices]
-    rates = [[half] * count for _ in range(count)]
-    for first in range(count):
-        for second in range(first):
-            if deadline.is_over:
-                return None
-            matrix = matrices[first].tolist()
-            rates[first][second] = exact.value(pure_policies[second], all_states, matrix)
-            rates[second][first] = 1 - rates[first][second]
+    rates = _win_rates_of_pairs(exact, matrices, deadline)
+    if rates is None:
+        return None
     equations = [[rate - half for rate in row] + [Fraction(0)] for row in rates]
     sum_to_1 = [Fraction(1)] * (count + 1)
     weights = solve_equations([*equations, sum_to_1])
     if weights is None or min(weights) <= 0:
         return None
+    pure_policies = [_pure_policy(matrix.tolist(), exact.actions) for matrix in matrices]
     # Own reach is against opponents who play the unweighted mean of the matrices.
     mean = [
         [sum(probabilities, Fraction(0)) / count for probabilities in zip(*rows, strict=True)]
@@ -234,6 +228,21 @@ def exact_kuhn(exact: ExactStates, matrices: Ints, deadline: Deadline = FOREVER)
         [mass / sum(masses) for mass in masses] if any(masses) else pure_policies[0][row]
         for row, masses in enumerate(policy)
     ]
+
+
+def _win_rates_of_pairs(
+    exact: ExactStates, matrices: Ints, deadline: Deadline
+) -> list[list[Fraction]] | None:
+    """Win rate of each matrix (n, R) against each other, n rows of n; None without time."""
+    all_states = range(len(exact.row))
+    rates = [[Fraction(1, 2)] * len(matrices) for _ in matrices]
+    for first, second in combinations(range(len(matrices)), 2):
+        if deadline.is_over:
+            return None
+        opponent = _pure_policy(matrices[first].tolist(), exact.actions)
+        rates[second][first] = exact.value(opponent, all_states, matrices[second].tolist())
+        rates[first][second] = 1 - rates[second][first]
+    return rates
 
 
 def _pure_policy(matrix: Sequence[int], num_actions: int) -> Policy:

@@ -144,7 +144,7 @@ class CFRBR(Solver[CFRBRState]):
         """
         iteration = int(state.iteration) + 1
         policy = match_regrets(state.regrets)
-        responders, against_each = self._responses(game, state, policy, iteration)
+        responders, against_each = self._improve_responders(game, state, policy, iteration)
         win_rates = np.array([responder.rate for responder in responders])
         values = np.zeros(game.shape)
         infoset_reach = np.zeros(game.shape[:-1])
@@ -190,7 +190,7 @@ class CFRBR(Solver[CFRBRState]):
         """Say that the theorem asks for exact best responses."""
         return "no guarantee: responses come from a search"
 
-    def _responses(
+    def _improve_responders(
         self, game: Engine, state: CFRBRState, policy: Floats, iteration: int
     ) -> tuple[list[SearchState], list[Counterfactual]]:
         """Improve the responders against a policy (G, G, K), and value it against each of them.
@@ -207,7 +207,7 @@ class CFRBR(Solver[CFRBRState]):
         target = Strategy.unchecked(policy)
         newcomers = compute(partial(CounterSearch.run, game=game, strategy=target), searches)
         tasks: list[SearchState | Matrix] = [*newcomers, *strongest]
-        results = compute(partial(self._response, game, policy), tasks, local=True)
+        results = compute(partial(self._improve_and_value, game, policy), tasks, local=True)
         return [responder for responder, _ in results], [played for _, played in results]
 
     def _newcomer_searches(
@@ -239,7 +239,7 @@ class CFRBR(Solver[CFRBRState]):
             searches.append(search)
         return searches
 
-    def _response(
+    def _improve_and_value(
         self, game: Engine, policy: Floats, responder: SearchState | Matrix
     ) -> tuple[SearchState, Counterfactual]:
         """Improve a responder by a few sweeps of ascent, and value a policy (G, G, K) against it.

@@ -107,7 +107,7 @@ def proximal_step(
     """
     count = len(gradients)
     flat_gradients = gradients.reshape(count, -1)
-    open_parts, forced_actions = _open_actions(logits, gradients, step / infoset_reach, rare)
+    open_parts, forced_actions = _split_open_actions(logits, gradients, step / infoset_reach, rare)
     # Actions of probability 1 add a constant to each model.
     constants = constants + flat_gradients[:, forced_actions].sum(axis=1, dtype=np.float64)
 
@@ -202,7 +202,7 @@ def _hessian_term(least: float, part_and_probabilities: tuple[_OpenActions, Floa
     return double @ double.T
 
 
-def _open_actions(
+def _split_open_actions(
     logits: Floats, gradients: NDArray[np.floating], row_steps: Floats, rare: float
 ) -> tuple[list[_OpenActions], Ints]:
     """Open actions, in parts for workers; and the only action left of every other row.
@@ -214,7 +214,7 @@ def _open_actions(
     """
     is_open = np.ones(logits.shape, np.bool_)
     if rare > 0.0:
-        rule_out = partial(_is_open, logits, gradients, row_steps, rare)
+        rule_out = partial(_find_open_actions, logits, gradients, row_steps, rare)
         slices = _row_slices(len(logits), gradients[:, 0].size)
         is_open = np.concatenate(compute(rule_out, slices, local=True))
     open_count = is_open.sum(axis=1)
@@ -223,12 +223,12 @@ def _open_actions(
     forced_actions = forced_rows * logits.shape[1] + logits[forced_rows].argmax(axis=1)
     numbers = int(open_count[open_rows].sum()) * len(gradients)  # of all open gradients
     slices = _row_slices(len(open_rows), numbers // max(1, len(open_rows)))
-    gather = partial(_gather, logits, gradients, row_steps, is_open)
+    gather = partial(_gather_open_actions, logits, gradients, row_steps, is_open)
     parts = compute(gather, [open_rows[part] for part in slices], local=True)
     return parts, forced_actions
 
 
-def _is_open(
+def _find_open_actions(
     logits: Floats, gradients: NDArray[np.floating], row_steps: Floats, rare: float, part: slice
 ) -> NDArray[np.bool_]:
     """Mark the open actions in a slice of the rows: those that the step may make likely enough.
@@ -244,7 +244,7 @@ def _is_open(
     return logit_gap + row_steps[part, None] * most_gained > np.log(rare)
 
 
-def _gather(
+def _gather_open_actions(
     logits: Floats,
     gradients: NDArray[np.floating],
     row_steps: Floats,

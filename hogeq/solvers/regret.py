@@ -148,10 +148,12 @@ class RegretMinimiser(Solver[RegretState]):
         if (self.regret_weight, self.average_weight) == ("counterfactual", "own"):
             loops = shared_minimiser(game)
         if loops is None:
-            return self._by_passes(game, state), 1
-        return self.by_loops(loops, state, most)
+            return self._iterate_by_passes(game, state), 1
+        return self.iterate_by_loops(loops, state, most)
 
-    def by_loops(self, loops: Minimiser, state: RegretState, most: int) -> tuple[RegretState, int]:
+    def iterate_by_loops(
+        self, loops: Minimiser, state: RegretState, most: int
+    ) -> tuple[RegretState, int]:
         """Do `most` iterations by compiled loops; the state, and how many were done.
 
         The loops change its tables in place. Iteration t has factors: its weight in the average,
@@ -164,7 +166,7 @@ class RegretMinimiser(Solver[RegretState]):
         except OverflowError:
             if most == 1:
                 raise
-            return self.by_loops(loops, state, 1)
+            return self.iterate_by_loops(loops, state, 1)
         table = 0  # games that have compiled loops have one table
         loops.run(
             state.regrets[table],
@@ -177,7 +179,7 @@ class RegretMinimiser(Solver[RegretState]):
         )
         return state._replace(iteration=np.array(done + most, np.int64)), most
 
-    def _by_passes(self, game: Engine, state: RegretState) -> RegretState:
+    def _iterate_by_passes(self, game: Engine, state: RegretState) -> RegretState:
         """Do an iteration by passes over the game, for any weights of regrets and averages.
 
         Changes the tables of the state in place. It has one table for all rows; or, if both seats

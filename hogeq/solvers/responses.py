@@ -105,7 +105,7 @@ class FictitiousPlay(Solver[FictitiousState]):
         target = self.mixture(game, state) or Strategy.unchecked(state.average)
         response = self._response(game, target)
         win_rates = Population(game, target.policies).rates_of(response)
-        average = self._mixed(game, state.average, response, self._step_size(iteration))
+        average = self._mix_into_average(game, state.average, response, self._step_size(iteration))
         matrices = state.matrices
         if self.keep_matrices:
             newest = response if self.responder == "stochastic" else likeliest(response)
@@ -114,7 +114,7 @@ class FictitiousPlay(Solver[FictitiousState]):
         return FictitiousState(average, matrices, rate, np.array(iteration, np.int64))
 
     @staticmethod
-    def _mixed(game: Engine, average: Floats, response: Floats, weight: float) -> Floats:
+    def _mix_into_average(game: Engine, average: Floats, response: Floats, weight: float) -> Floats:
         """Mix a response of some weight into the average policy (G, G, K).
 
         Each row of the two counts in proportion to its reach against the average policy. Rows that
@@ -274,14 +274,14 @@ class SearchedPool(PoolGame):
         """Search for a response to the equilibrium, from so many starts, and add the best."""
         game = self.game
         target = strategy_of(game, Mixture(*mixtures))
-        searches = [self._search(start) for start in range(self.solver.responders)]
+        searches = [self._make_search(start) for start in range(self.solver.responders)]
         results = compute(partial(CounterSearch.run, game=game, strategy=target), searches)
         response = max(results, key=lambda result: result.rate).matrix
         win_rates = Population(game, self.pool).rates_of(one_hot(response, game.num_actions))
         self.responder_win = float(win_rates @ self.weights)
         return self.add(response, win_rates)
 
-    def _search(self, start: int) -> CounterSearch:
+    def _make_search(self, start: int) -> CounterSearch:
         """Pose the search from start number `start`.
 
         Start 0 is the mean of the newest matrix and the uniform policy; others are random policies.

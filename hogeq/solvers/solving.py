@@ -1,6 +1,7 @@
 """Solvers called from Python: so many iterations, or as many as the time allows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from time import perf_counter
@@ -97,7 +98,7 @@ class Solution:
         By ``game.exploitability(solution)``; ``game.exploitability(solution, budget)`` chooses the
         effort.
         """
-        return self._measured(self.strategy)
+        return self._measure(self.strategy)
 
     @cached_property
     def curve(self) -> tuple[Measurement, ...]:
@@ -123,7 +124,7 @@ class Solution:
         intervals = list[Interval]()
         with phase("measuring", len(self.snapshots), "snapshots") as progress:
             for snapshot in self.snapshots:
-                intervals.append(self._measured(snapshot.strategy, self.curve_budget))
+                intervals.append(self._measure(snapshot.strategy, self.curve_budget))
                 progress.step()
         return tuple(intervals)
 
@@ -132,7 +133,7 @@ class Solution:
         """Units of its game."""
         return self._intervals[-1].response.units
 
-    def _measured(self, strategy: Strategy, budget: Budget | None = None) -> Interval:
+    def _measure(self, strategy: Strategy, budget: Budget | None = None) -> Interval:
         """Measure a strategy's exploitability in the game of the solution."""
         if self.measure is None:
             raise HogeqError("solution: has no game; allowed: game.exploitability(solution)")
@@ -180,15 +181,11 @@ def solve(game: Engine, name: str, iterations: int, **parameters: Any) -> Soluti
     with phase("solving", iterations) as progress:
         state = solver.init(game)
         pace = Pace()
-        steps = partial(solver.steps, game)
         finished = 0
         for stop in schedule(iterations, "log"):
             while finished < stop:
-                try:
-                    state, done = pace.steps(steps, state, stop - finished)
-                except (OverflowError, FloatingPointError) as error:
-                    fault = f"failed at iteration {finished + 1}: {error.args[-1]}"
-                    raise HogeqError(f"solver {name}: {fault}") from error
+                with _overflow_named(name, finished + 1):
+                    state, done = pace.steps(partial(solver.steps, game), state, stop - finished)
                 finished += done
                 progress.step(done)
             now = perf_counter()
@@ -205,6 +202,16 @@ def solve(game: Engine, name: str, iterations: int, **parameters: Any) -> Soluti
         seconds=snapshots[-1].seconds,
         snapshots=tuple(snapshots),
     )
+
+
+@contextmanager
+def _overflow_named(solver_name: str, iteration: int) -> Iterator[None]:
+    """Turn an overflow into a `HogeqError` that names the solver and the iteration."""
+    try:
+        yield
+    except (OverflowError, FloatingPointError) as error:
+        fault = f"failed at iteration {iteration}: {error.args[-1]}"
+        raise HogeqError(f"solver {solver_name}: {fault}") from error
 
 
 def strategies(solver: Solver[Any], game: Engine, state: Any) -> tuple[Strategy, Strategy | None]:
@@ -283,8 +290,19 @@ def by_solvers(game: Engine, deadline: Deadline) -> list[Candidate]:
         candidates.append(Candidate(strategy_of(game, policy), "cfr_plus", iterations))
     if not has_time_for_bundle:
         return candidates
+    candidates += _mixture_in_time(game, deadline, expected_seconds)
+    return candidates
+
+
+def _mixture_in_time(game: Engine, deadline: Deadline, first_seconds: float) -> list[Candidate]:
+    """Do steps of the mixture bundle until the time is over; none if there is no time for one.
+
+    A step begins only if as much time is left as it should take, by the longest step so far; the
+    first is expected to take `first_seconds` times `MOST_GROWTH`.
+    """
     solver = MixtureBundle()
     state = solver.init(game)
+    expected_seconds = first_seconds
     iterations = 0
     growth = MOST_GROWTH
     while deadline.left > growth * expected_seconds:
@@ -295,7 +313,7 @@ def by_solvers(game: Engine, deadline: Deadline) -> list[Candidate]:
         expected_seconds = step_seconds if is_first_step else max(step_seconds, expected_seconds)
         growth = SECOND_STEP_TIME if is_first_step else MOST_GROWTH
         iterations += 1
-    if iterations > 0:
-        mixture = strategy_of(game, solver.mixture(game, state))
-        candidates.append(Candidate(mixture, "mixture_bundle", iterations))
-    return candidates
+    if iterations == 0:
+        return []
+    mixture = strategy_of(game, solver.mixture(game, state))
+    return [Candidate(mixture, "mixture_bundle", iterations)]

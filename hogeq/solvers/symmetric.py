@@ -183,20 +183,7 @@ def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equi
     num_rounds = len(list(rounds(oracle, deadline)))
     if oracle.search.status != Status.CLOSED:
         return None
-    weights = oracle.weights
-    bound = oracle.search.bound
-    pure_weights = np.eye(len(oracle.pool))
-    candidates = [pure_weights[member] for member in list_unbeaten(oracle)]
-    candidates.append(minimal_support(oracle))
-    for simpler_weights in candidates:
-        used = simpler_weights > 0.0
-        search = game.prove_unbeaten(
-            simpler_weights[used], oracle.pool[used], PROOF_RELAXATIONS, deadline
-        )
-        if search.status == Status.CLOSED:
-            weights = simpler_weights
-            bound = search.bound
-            break
+    weights, bound = _simplify(game, oracle, deadline)
     used = weights > 0.0
     tables = oracle.pool[used].reshape(-1, *engine.shape[:-1])
     tables = tables.astype(matrix_type(engine.num_actions))
@@ -211,6 +198,23 @@ def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equi
         effort={"iterations": num_rounds, "components": [len(tables)] * 2},
         seconds=deadline.spent,
     )
+
+
+def _simplify(game: SymmetricGame, oracle: Oracle, deadline: Deadline) -> tuple[Floats, float]:
+    """Look for an equilibrium of fewer components than the proved one of an oracle's pool.
+
+    Returns its weights (n,) and the proved bound on responses to it; those of the oracle if no
+    simpler one is proved in time.
+    """
+    pure_weights = np.eye(len(oracle.pool))
+    candidates = [pure_weights[member] for member in list_unbeaten(oracle)]
+    candidates.append(minimal_support(oracle))
+    for weights in candidates:
+        used = weights > 0.0
+        search = game.prove_unbeaten(weights[used], oracle.pool[used], PROOF_RELAXATIONS, deadline)
+        if search.status == Status.CLOSED:
+            return weights, search.bound
+    return oracle.weights, oracle.search.bound
 
 
 def list_unbeaten(oracle: PoolGame) -> list[int]:

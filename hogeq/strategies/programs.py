@@ -125,11 +125,11 @@ def _judge_answers(entry: Entry, table: _TableSizes) -> Submission:
     if runs[-1].is_stopped:
         is_first = len(runs) == 1
         asked_cells = cells if is_first else cells_again
-        fault, asked = _stop_fault(runs[-1], asked_cells, None if is_first else len(rolls))
+        fault, asked = _describe_stop(runs[-1], asked_cells, None if is_first else len(rolls))
         return replace(submission, faults=(*submission.faults, fault), seconds={}, asked=asked)
     if not submission.faults:
         submission = replace(submission, strategy=_make_strategy(list(rolls.values()), table))
-    files = _files(entry, _unique_texts(run.files for run in runs))
+    files = _list_files(entry, _unique_texts(run.files for run in runs))
     return replace(submission, files=tuple(map(printable, files)))
 
 
@@ -147,7 +147,7 @@ def _run_processes(
     faults = _Faults()
     for cell, answer in rolls.items():
         if not (isinstance(answer, int) and answer in choices):
-            faults.add(cell, *_roll_fault(answer, choices))
+            faults.add(cell, *_describe_bad_roll(answer, choices))
     while not runs[-1].is_stopped and _needs_another_run(runs, faults):
         if len(runs) > 1 and time.monotonic() - started > entry.seconds:
             break
@@ -210,7 +210,7 @@ class _Faults:
         return tuple(sorted(self.first.values(), key=lambda fault: order.index(fault.kind)))
 
 
-def _roll_fault(answer: int | str, choices: range) -> tuple[str, str, str]:
+def _describe_bad_roll(answer: int | str, choices: range) -> tuple[str, str, str]:
     """Describe an answer that is no roll, as `_Faults.add` takes it: kind, group and line.
 
     Answers of one group have the same error, the same type, or are too low.
@@ -241,7 +241,7 @@ def _describe_answer(answer: int | str, *, again: bool = False) -> str:
     return f"is {value}"
 
 
-def _stop_fault(
+def _describe_stop(
     output: EntryOutput, cells: Sequence[Cell], answered_before: int | None
 ) -> tuple[Fault, Cell | None]:
     """Describe why a process was stopped, or had no function; of the first, where it was stopped.
@@ -267,7 +267,7 @@ def _stop_fault(
     return Fault(kind, 1, line), None
 
 
-def _files(entry: Entry, opened: Sequence[str]) -> tuple[str, ...]:
+def _list_files(entry: Entry, opened: Sequence[str]) -> tuple[str, ...]:
     """List the other files in an entry's folder among those that it says it `opened`, sorted.
 
     Names are relative to the folder.
