@@ -153,17 +153,26 @@ def set_part(parts: Mapping[str, Part], text: str) -> Part:
         values = [f"{key} {_join_values(value)}" for key, value in changed.items()]
         names.append(" ".join([name, *values]))
 
-    def part(score: int, opponent: int) -> Any:
-        for step in steps[:-1]:
-            score = step(score, opponent)
-        return steps[-1](score, opponent)
+    return act_in_order(steps, ", ".join(names), lines)
 
-    part.__name__ = ", ".join(names)
-    part.__doc__ = in_order(lines)
+
+def act_in_order(steps: list[Part], name: str, lines: list[str]) -> Part:
+    """Make the part that has the score changed by several parts, one after another.
+
+    `lines` describe them, and become its docstring.
+    """
+
+    def part(score: int, opponent: int) -> Any:
+        for step in steps:
+            score = step(score, opponent)
+        return score
+
+    part.__name__ = name
+    part.__doc__ = _join_lines(lines)
     return part
 
 
-def in_order(lines: list[str]) -> str:
+def _join_lines(lines: list[str]) -> str:
     """Join descriptions of parts that act one after another."""
     if len(lines) == 1:
         return lines[0]

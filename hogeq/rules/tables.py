@@ -24,7 +24,7 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import BeforeValidator
 
-from hogeq.rules.settings import explain, in_order, is_setting, meaning, set_part, setting_text
+from hogeq.rules.settings import act_in_order, explain, is_setting, meaning, set_part, setting_text
 from hogeq.support.messages import HogeqError, refusal, shown
 from hogeq.support.parameters import NotAllowedError
 
@@ -93,15 +93,7 @@ class Parts(dict[str, Callable[..., Any]]):
         if self.field != "landing" or IN_ORDER not in text:
             raise KeyError(text)
         steps = [self[name] for name in text.split(IN_ORDER)]
-
-        def part(score: int, opponent: int) -> int:
-            for step in steps:
-                score = step(score, opponent)
-            return score
-
-        part.__name__ = text
-        part.__doc__ = in_order([meaning(step, {}) for step in steps])
-        return part
+        return act_in_order(steps, text, [meaning(step, {}) for step in steps])
 
     def _within_range(self, part: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap a part so that a result which is out of range for its kind raises `HogeqError`."""

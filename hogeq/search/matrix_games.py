@@ -59,8 +59,13 @@ def nash_of_matrix(payoffs: Floats, tolerance: float = 1e-7) -> Floats:
     than the tolerance.
     """
     _, weights, _ = matrix_game(payoffs, tolerance)
-    weights = np.where(weights > NEGLIGIBLE_WEIGHT, weights, 0.0)
-    return weights / weights.sum()
+    return drop_negligible(weights)
+
+
+def drop_negligible(weights: Floats) -> Floats:
+    """Set negligible weights (n,) to 0, which are rounding errors, and make the sum 1 again."""
+    kept = np.where(weights > NEGLIGIBLE_WEIGHT, weights, 0.0)
+    return kept / kept.sum()
 
 
 def matrix_game(payoffs: Floats, tolerance: float = 1e-7) -> tuple[float, Floats, Floats]:

@@ -20,7 +20,7 @@ from hogeq.search.ascent import (
     to_pure,
     with_random_rolls,
 )
-from hogeq.strategies.arrays import likeliest, one_hot
+from hogeq.strategies.arrays import draw_actions, likeliest, one_hot
 from hogeq.support.aliases import Floats, Ints, Matrix
 
 PERTURBED_SWEEPS: Final = 2  # sweeps of ascent against a perturbed opponent
@@ -121,12 +121,8 @@ def drawn_rolls(context: SearchContext, temperature: float) -> int:
     """Draw every roll anew by the softmax of its values: where rolls are near ties, they change."""
     # One whole step to the softmax.
     context.anneal(steps=1, damping=1.0, cooling=(temperature, temperature))
-    # Invert the cumulative distribution of every row at a uniform number.
-    cumulative = context.policies[0].cumsum(axis=-1)
-    drawn = context.random.random(cumulative.shape[:-1]) * cumulative[..., -1]
-    rolls = (cumulative <= drawn[..., None]).sum(axis=-1)
-    last_roll = cumulative.shape[-1] - 1
-    context.policies[0] = one_hot(np.minimum(rolls, last_roll), cumulative.shape[-1])
+    rolls = draw_actions(context.policies[0], context.random)
+    context.policies[0] = one_hot(rolls, context.game.num_actions)
     return 1
 
 

@@ -22,7 +22,7 @@ MOST_DENOMINATOR: Final = 2**40
 times it is off by less than 1/2, by many roundings too; beyond 2**53 each double is whole."""
 
 
-def rational(policy: Floats, largest_denominator: int) -> Policy:
+def to_fractions(policy: Floats, largest_denominator: int) -> Policy:
     """Round probabilities (R, K) to fractions of denominators up to the largest one.
 
     The most probable action of a row takes what the others leave, so that the row sums to 1.
@@ -36,7 +36,7 @@ def rational(policy: Floats, largest_denominator: int) -> Policy:
     return rows
 
 
-def floats(policy: Policy) -> Floats:
+def to_floats(policy: Policy) -> Floats:
     """Round a policy of fractions to floating point, (R, K)."""
     return np.array([[float(probability) for probability in row] for row in policy])
 

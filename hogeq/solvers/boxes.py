@@ -15,6 +15,7 @@ from hogeq.solvers.counter_policies import (
     PROBABILITY_UNIT,
     CounterMixture,
     CounterPolicies,
+    policy_of_response,
 )
 from hogeq.solvers.symmetric import SymmetricGame, dyadic_weights
 from hogeq.support.aliases import Floats, Ints
@@ -39,8 +40,7 @@ class Box(NamedTuple):
 
     def policy(self, response: Ints) -> Floats:
         """Policy (R, K) of a response of corners (R,)."""
-        chosen = zip(self.corners, response, strict=True)
-        return np.stack([row_corners[corner] for row_corners, corner in chosen])
+        return policy_of_response(self.corners, response)
 
 
 class Leaf(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from hogeq.search.matrix_games import NEGLIGIBLE_WEIGHT, matrix_game
+from hogeq.search.matrix_games import drop_negligible, matrix_game
 from hogeq.solvers.descent import linearise, maximise_least_rate
 from hogeq.solvers.symmetric import SymmetricGame, dyadic_weights
 from hogeq.support.aliases import Floats, Ints
@@ -86,8 +86,7 @@ class CounterPolicies:
         rates = self.win_rates(policies, self.responses)
         while True:
             response_rate, _, weights = matrix_game(rates)
-            weights = np.where(weights > NEGLIGIBLE_WEIGHT, weights, 0.0)
-            weights /= weights.sum()
+            weights = drop_negligible(weights)
             if 1.0 - response_rate <= floor:
                 return 1.0 - response_rate, weights
             is_used = weights > 0.0
@@ -116,13 +115,18 @@ class CounterPolicies:
         near = self.responses[rates > rates.max() - MODELLED_GAP]
         models = []
         for response in near:
-            chosen = zip(self.corners, response, strict=True)
-            opponent = np.stack([row_corners[corner] for row_corners, corner in chosen])
+            opponent = policy_of_response(self.corners, response)
             of_policies = [linearise(self.game, policy, opponent) for policy in policies]
             rate = sum(w * rate for w, (rate, _) in zip(weights, of_policies, strict=True))
             gradients = [w * g for w, (_, g) in zip(weights, of_policies, strict=True)]
             models.append((float(rate), np.concatenate(gradients)))
         return models
+
+
+def policy_of_response(corners: Sequence[Floats], response: Ints) -> Floats:
+    """Policy (R, K) of a response (R,), which takes one of the `corners` (n, K) of each row."""
+    chosen = zip(corners, response, strict=True)
+    return np.stack([row_corners[corner] for row_corners, corner in chosen])
 
 
 def dyadic_policies(policies: Floats) -> Floats:

@@ -25,8 +25,8 @@ from hogeq.search.rationals import (
     ExactStates,
     Policy,
     exact_kuhn,
-    floats,
-    rational,
+    to_floats,
+    to_fractions,
 )
 from hogeq.solvers.boxes import BoxProof, Leaf
 from hogeq.solvers.descent import centre, descend
@@ -232,7 +232,7 @@ class _Decision:
         `policy` has fractions; `kind` is that of the result. None if some matrix beats it, or if
         there is no time for the proof.
         """
-        probabilities = floats(policy)
+        probabilities = to_floats(policy)
         problem = self.game.against_policy(probabilities)
         starts = self.pool[-NUM_STARTS:]
         search = problem.respond(
@@ -256,7 +256,7 @@ class _Decision:
         """Try as equilibria the matrices that none of the pool beats, the heaviest first."""
         for member in list_unbeaten(oracle):
             policy = self.game.policy(oracle.pool[member])
-            decided = self.certify(rational(policy, 1), "matrix")
+            decided = self.certify(to_fractions(policy, 1), "matrix")
             if decided is not None:
                 return decided
         return None
@@ -275,7 +275,7 @@ class _Decision:
             decided = self.certify(kuhn_policy, "policy")
             if decided is not None:
                 return decided
-            start = floats(kuhn_policy)
+            start = to_floats(kuhn_policy)
         return self.try_descent(start)
 
     def try_descent(self, policy: Floats) -> Existence | None:
@@ -300,7 +300,7 @@ class _Decision:
     def try_fractions(self, policy: Floats) -> Existence | None:
         """Try to prove that fractions near a policy are an equilibrium, by rising denominators."""
         for largest_denominator in DENOMINATORS:
-            decided = self.certify(rational(policy, largest_denominator), "policy")
+            decided = self.certify(to_fractions(policy, largest_denominator), "policy")
             if decided is not None:
                 return decided
         return None

@@ -15,7 +15,7 @@ from hogeq.rules.turn import denominator
 from hogeq.search import branching
 from hogeq.search.branching import ResponseGraph, ResponseProblem, Status
 from hogeq.search.folding import folded
-from hogeq.search.rationals import ExactStates, exact_kuhn, rational
+from hogeq.search.rationals import ExactStates, exact_kuhn, to_fractions
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 from hogeq.trees.decision_problems import RandomTree
@@ -97,7 +97,7 @@ def test_fractions_agree_with_floats() -> None:
     game = small(6, 2)
     graph = graph_of(game)
     exact = ExactStates(graph, denominator(game.rules))
-    policy = rational(random_policy(game, 2).policy.reshape(-1, game.num_actions), 1000)
+    policy = to_fractions(random_policy(game, 2).policy.reshape(-1, game.num_actions), 1000)
     table = np.array([[float(one) for one in row] for row in policy])
     problem = graph.against(np.ones(1), table[None])
     pure = np.random.default_rng(0).integers(0, game.num_actions, 36)
@@ -259,7 +259,7 @@ def test_fractions_and_folding_end_with_their_time() -> None:
     tables, weights = np.eye(game.num_actions)[matrices], np.array([0.5, 0.5])
     problem = graph.against(np.ones(1), tables[:1])
     _, search = proved(problem)
-    policy = rational(tables[0], 1)
+    policy = to_fractions(tables[0], 1)
     proof = Fraction(search.bound), policy, problem, search.tree
     assert exact.is_at_most(*proof)
     assert not exact.is_at_most(*proof, Deadline(0.0))

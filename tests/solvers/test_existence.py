@@ -11,7 +11,7 @@ import hogeq
 from hogeq.rules.turn import denominator
 from hogeq.search.branching import ResponseGraph, Status
 from hogeq.search.matrix_games import PoolGame
-from hogeq.search.rationals import ExactStates, floats, rational, solve_equations
+from hogeq.search.rationals import ExactStates, solve_equations, to_floats, to_fractions
 from hogeq.solvers import existence
 from hogeq.solvers.descent import MODELLED_GAP, centre
 from hogeq.solvers.symmetric import (
@@ -177,12 +177,12 @@ def test_other_games_are_refused(given: Any, says: str) -> None:
 def test_probabilities_are_rounded_to_small_denominators() -> None:
     known = [[Fraction(19, 199), Fraction(180, 199), Fraction(0)], [Fraction(1, 3)] * 3]
     off = np.array([[1e-9, -1e-9, 0.0], [1e-9, 2e-9, -3e-9]])
-    assert rational(floats(known) + off, 256) == known
-    assert rational(np.array([[0.0, 1.0], [1.0, 0.0]]), 1) == [[0, 1], [1, 0]]
+    assert to_fractions(to_floats(known) + off, 256) == known
+    assert to_fractions(np.array([[0.0, 1.0], [1.0, 0.0]]), 1) == [[0, 1], [1, 0]]
     draws = np.random.default_rng(0).dirichlet(np.ones(5), 100)
-    rows = rational(draws, 256)
+    rows = to_fractions(draws, 256)
     assert all(sum(row) == 1 and min(row) >= 0 for row in rows)
-    assert np.abs(floats(rows) - draws).max() < 5 / 256
+    assert np.abs(to_floats(rows) - draws).max() < 5 / 256
 
 
 def test_small_parts() -> None:
