@@ -47,7 +47,7 @@ def _zero_dice_where(
     turns = TurnTable(game.rules)
     for score in range(game.goal):
         for opponent in range(game.goal):
-            points = turns.no_dice(score, opponent).points
+            points = turns.branch_of_no_dice(score, opponent).points
             landing = land(game.rules, score + points, opponent)
             if is_good(score, opponent, points, landing):
                 matrix[score, opponent] = 0
@@ -181,9 +181,9 @@ def hog_wild_heuristic(game: "HogEngine") -> Matrix:
     means: dict[Throw, list[float]] = {}  # expected points of 1, 2, ... dice, by kind of throw
     for own, opponent in product(range(game.goal), repeat=2):
         throw = throw_of(rules, own, opponent, Memory())
-        free = turns.no_dice(own, opponent).points  # of no dice
+        free = turns.branch_of_no_dice(own, opponent).points  # of no dice
         if throw not in means:
-            means[throw] = [turns.mean(roll, throw) for roll in range(1, rules.max_dice + 1)]
+            means[throw] = [turns.mean_points(roll, throw) for roll in range(1, rules.max_dice + 1)]
         points = [float(free), *means[throw]]
         chance_of_one = 1.0 - ((throw.sides - 1) / throw.sides) ** throw.dice(rules.max_dice)
         if rules.swap == "double":

@@ -22,12 +22,12 @@ from hogeq.rules.edition import names_of
 from hogeq.rules.reading import GameName
 from hogeq.rules.turn import denominator, total_rises
 from hogeq.search import bounds
-from hogeq.search.exploitability import Interval
 from hogeq.search.results import (
     WIN_RATES,
     Budget,
     Equilibrium,
     InPolicies,
+    Interval,
     Response,
     Units,
 )

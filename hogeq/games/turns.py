@@ -61,7 +61,7 @@ class _Transitions:
         """List the outcomes of a way to roll; for no dice the one at the scores 0 and 0."""
         choice = self.rules.choices[way.action]
         if choice == 0:
-            return [self.turns.no_dice(0, 0)]
+            return [self.turns.branch_of_no_dice(0, 0)]
         return self.turns.branches(choice, way.throw)
 
     def data(self) -> dict[str, Any]:
@@ -216,7 +216,7 @@ class _Transitions:
             first_list[score_code] = len(self.lists)
             for shown, position in zip(kinds[0].tolist(), first_positions.tolist(), strict=True):
                 own, other = divmod(position, self.game.goal)
-                branch = self.turns.no_dice(own, other, score_code)
+                branch = self.turns.branch_of_no_dice(own, other, score_code)
                 effects = points_effects(self.rules, shown, branch.points)
                 self._add_outcomes([branch], [(shown, 0, self.text(effects))])
         return kind_of_position.ravel().tolist(), first_list

@@ -118,7 +118,9 @@ def no_dice_turns(rules: Rules, scores: int = 0) -> NoDiceTurns:
     `scores` says how the memory changes points, as in :class:`hogeq.rules.rules.Throw`.
     """
     turns, goal = TurnTable(rules), rules.size
-    branches = [turns.no_dice(own, other, scores) for own, other in np.ndindex(goal, goal)]
+    branches = [
+        turns.branch_of_no_dice(own, other, scores) for own, other in np.ndindex(goal, goal)
+    ]
     outcomes = [(branch.points, branch.gift, branch.record) for branch in branches]
     return NoDiceTurns(*np.array(outcomes, np.int64).T.reshape(3, goal, goal))
 
@@ -135,7 +137,7 @@ def landings(rules: Rules) -> Landings:
     Raises `HogeqError` if a landing lowers the sum of both scores: levels of positions follow it.
     """
     goal = rules.size
-    most_points, most_gift = TurnTable(rules).most()
+    most_points, most_gift = TurnTable(rules).most_points_and_gift()
     most_bonus = max(way.bonus for way in ways_of(rules).ways)
     if depends_on_own_score(no_dice_turns(rules)):
         most_bonus *= 2  # kernels add it to the scores, and to the points of no dice

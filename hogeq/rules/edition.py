@@ -2,17 +2,25 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from inspect import getdoc
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from hogeq.rules.memory import memory_tables
+from hogeq.rules.memory import all_memories, memory_tables
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, NO_DICE, SWAPS, ZERO_DICE
 from hogeq.rules.register import EFFECTS, MEMORY_PARTS, PARTS, title
-from hogeq.rules.rules import COUNT_ONES, Rules
-from hogeq.rules.settings import SAYS, TITLE, base_names, changes, is_setting, own_words
+from hogeq.rules.rules import COUNT_ONES, FERAL_HOGS, Rules, kinds_of_dice
+from hogeq.rules.settings import (
+    SAYS,
+    TITLE,
+    base_names,
+    changes,
+    is_setting,
+    own_words,
+    parameters_of,
+)
 from hogeq.rules.tables import SHAPES, is_table
 from hogeq.rules.turn import part_name
 from hogeq.support.messages import (
@@ -352,3 +360,56 @@ def _meaning(part: Callable[..., object], name: str | None = None) -> str:
     """Return the first line about a part, and in brackets the name that a configuration uses."""
     summary = (getdoc(part) or part.__name__).splitlines()[0].removesuffix(".") or part.__name__
     return f"{summary[0].lower()}{summary[1:]} ({name or part.__name__})"
+
+
+# --- rules as plain values ------------------------------------------------------------------------
+
+_VALUES = {**PARTS, "feral_hogs": FERAL_HOGS, "memory": MEMORY_PARTS, "effect": EFFECTS}
+"""By key of a file of rules, the values that it may have: parts by name, or names alone."""
+
+
+def rule_parts() -> dict[str, dict[str, str]]:
+    """List the values that each key of a YAML file of rules may have, with their meanings.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> hogeq.rule_parts()["swap"]["none"], "sus_fuss" in hogeq.rule_parts()["landing"]
+    ('', True)
+    """
+    return {key: {name: _meaning_of(key, name) for name in parts} for key, parts in _VALUES.items()}
+
+
+def rule_facts(rules: Rules) -> dict[str, Any]:
+    """Return rules as plain values, with their semesters, parts and mean points.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> facts = hogeq.rule_facts(hogeq.rules_from("fa25"))
+    >>> facts["memory_size"], facts["mean_points"][6][:2]
+    (1, [3.5, 5.861111111111111])
+    """
+    facts = asdict(rules)
+    del facts["name"]
+    return {
+        **facts,
+        "semesters": list(names_of(rules)),
+        "memory_size": len(all_memories(rules)),
+        "parts": [{"part": part, "meaning": meaning} for part, meaning in describe(rules)],
+        "mean_points": {
+            sides: [rules.mean_points(dice, sides) for dice in range(1, rules.max_dice + 1)]
+            for sides in kinds_of_dice(rules)
+        },
+    }
+
+
+def _meaning_of(key: str, name: str) -> str:
+    """Return the first line about a value of a key, with the parameters of a part in brackets."""
+    parts: Any = _VALUES[key]
+    if name == "none" or not hasattr(parts, "keys"):  # values without a description
+        return ""
+    part = type(parts[name]) if key == "memory" else parts[name]
+    line = (getdoc(part) or "").partition("\n")[0].removesuffix(".")
+    parameters = ", ".join(parameters_of(part)) if key in PARTS else ""
+    return f"{line} ({parameters})" if parameters else line

@@ -259,25 +259,27 @@ class TurnTable:
             )
         return self._branches[key]
 
-    def mean(self, choice: int, throw: Throw) -> float:
+    def mean_points(self, choice: int, throw: Throw) -> float:
         """Return the mean points of a choice other than no dice."""
         branches = self.branches(choice, throw)
         return float(sum(branch.points * branch.probability for branch in branches))
 
-    def no_dice(self, score: int, opponent: int, scores: int = 0) -> Branch:
+    def branch_of_no_dice(self, score: int, opponent: int, scores: int = 0) -> Branch:
         """Return the one result of rolling no dice, at the mover's score and the opponent's."""
         points = zero_points(self.rules, score, opponent)
         if (points, scores) not in self._no_dice:
             self._no_dice[points, scores] = branch_of(self.rules, 0, points, scores=scores)
         return self._no_dice[points, scores]
 
-    def most(self) -> tuple[int, int]:
+    def most_points_and_gift(self) -> tuple[int, int]:
         """Return the most points that a turn can score, without a bonus, and the largest gift."""
         pairs = list(product(range(self.rules.size), repeat=2))
         branches: list[Branch] = []
         ways_to_score = {0, *memory_tables(self.rules).scores}
         for sides, way_to_score in product(kinds_of_dice(self.rules), ways_to_score):
-            branches += [self.no_dice(score, opponent, way_to_score) for score, opponent in pairs]
+            branches += [
+                self.branch_of_no_dice(score, opponent, way_to_score) for score, opponent in pairs
+            ]
             for choice in self.rules.choices[1:]:  # all but no dice
                 branches += self.branches(choice, Throw(sides, scores=way_to_score))
         return max(branch.points for branch in branches), max(branch.gift for branch in branches)
@@ -288,7 +290,7 @@ class TurnTable:
         throw = throw_of(rules, score, opponent, memory)
         branches: tuple[Branch, ...]
         if dice == 0:
-            branches = (self.no_dice(score, opponent, throw.scores),)
+            branches = (self.branch_of_no_dice(score, opponent, throw.scores),)
         else:
             branches = self.branches(dice, throw)
         turn_effect = effect(rules, score, opponent, memory, throw.dice(dice))

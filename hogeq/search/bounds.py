@@ -230,7 +230,7 @@ def upper_bound(
             )
         )
     # The responder's value is convex in its belief, so that interpolation bounds it from above.
-    grid = Grid.of(target.chances, resolution)
+    grid = BeliefGrid.of(target.chances, resolution)
     policies = target.policies.reshape(components, game.goal**2, -1)
     state_values = partial(_state_values, grid, policies, deadline)
     _, values_at_start = backward_by(game, 2, state_values, len(grid.points))  # of each grid point
@@ -238,7 +238,7 @@ def upper_bound(
     return float((grid.interpolation_weights(target.chances[None]) @ rates)[0])
 
 
-class Grid(NamedTuple):
+class BeliefGrid(NamedTuple):
     """Beliefs about the component drawn, with weights to interpolate between them.
 
     A grid point stands for likelihoods of the n components, whole multiples of 1 / `resolution`
@@ -251,7 +251,7 @@ class Grid(NamedTuple):
     points: Ints  # (N, n), whole numbers of sum `resolution`, in lexicographic order
 
     @classmethod
-    def of(cls, weights: Floats, resolution: int) -> "Grid":
+    def of(cls, weights: Floats, resolution: int) -> "BeliefGrid":
         """Make the grid of a resolution, with a point for each way to split it into n numbers.
 
         The points come from the stars and bars of combinatorics: `resolution` units in a row are
@@ -337,7 +337,12 @@ class Grid(NamedTuple):
 
 
 def _state_values(
-    grid: Grid, policies: Floats, deadline: Deadline, player: int, cells: Ints, roll_values: Floats
+    grid: BeliefGrid,
+    policies: Floats,
+    deadline: Deadline,
+    player: int,
+    cells: Ints,
+    roll_values: Floats,
 ) -> Floats:
     """Values (m, N, H) to the player to move at m pairs of scores, by grid point and memory.
 
@@ -355,7 +360,7 @@ def _state_values(
     return np.stack(values_of_cells)
 
 
-def _values_of_drawn(grid: Grid, policies: Floats, roll_values: Floats) -> Floats:
+def _values_of_drawn(grid: BeliefGrid, policies: Floats, roll_values: Floats) -> Floats:
     """Values (N, H) of a cell where an opponent rolls who has drawn one of n policies, (n, K).
 
     They are to the responder, by its belief about the draw, one of N grid points, and by memory.

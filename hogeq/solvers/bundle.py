@@ -219,31 +219,14 @@ class BundleMethod(Solver[BundleState]):
 
         `component_rates`, (m, n), are the win rates of the n components against them.
         """
-        logits = np.log(state.parts)
-        problem = self._problem(state, component_rates, logits, self.floor, entropy_price=0.0)
-        return problem.solve()
-
-    def _problem(
-        self,
-        state: BundleState,
-        component_rates: Floats,
-        logits: Floats,
-        floor: float,
-        entropy_price: float,
-    ) -> ProximalProblem:
-        """Pose a proximal step from the n components of a mixture, as logits (n, G, G, K).
-
-        `component_rates`, (m, n), are win rates of the components against the m counters of the
-        pool, `floor` the least probability, and `entropy_price` what a unit of entropy counts.
-        """
         return ProximalProblem(
             state=state,
-            logits=logits,
+            logits=np.log(state.parts),
             component_rates=component_rates,
-            floor=floor,
-            entropy_price=entropy_price,
+            floor=self.floor,
+            entropy_price=0.0,
             softness=self.softness,
-        )
+        ).solve()
 
     def _respond(
         self, game: Engine, state: BundleState, trial: Trial, hoped_gain: float, iteration: int
@@ -407,8 +390,14 @@ class ProximalBundle(BundleMethod):
         price = self.sharpen * iteration
         logits = (1.0 + price * float(state.step_size)) * np.log(state.parts)
         logits -= np.logaddexp.reduce(logits, axis=-1, keepdims=True)
-        floor = LEAST_FLOOR if price else self.floor
-        return self._problem(state, component_rates, logits, floor, price).solve()
+        return ProximalProblem(
+            state=state,
+            logits=logits,
+            component_rates=component_rates,
+            floor=LEAST_FLOOR if price else self.floor,
+            entropy_price=price,
+            softness=self.softness,
+        ).solve()
 
 
 @solver("mixture_bundle")

@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from hogeq.search.branching import Status
-from hogeq.search.double_oracle import rounds
+from hogeq.search.double_oracle import double_oracle_rounds
 from hogeq.search.rationals import (
     MOST_DENOMINATOR,
     ExactStates,
@@ -159,7 +159,7 @@ class _Decision:
         decided = None
         oracle_deadline = self.deadline.share(0.3)
         oracle = Oracle(self.game, self.pool, PROOF_RELAXATIONS)
-        if list(rounds(oracle, oracle_deadline)):  # there was time for a round
+        if list(double_oracle_rounds(oracle, oracle_deadline)):  # there was time for a round
             self.pool = oracle.pool
             decided = self.decide_by_mixture(oracle)
         return decided or self.result("open")

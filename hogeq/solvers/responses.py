@@ -11,7 +11,7 @@ from hogeq.model.protocol import Engine
 from hogeq.model.shared import shared_workspace
 from hogeq.search.ascent import SearchContext, random_policy
 from hogeq.search.counter_search import CounterSearch
-from hogeq.search.double_oracle import rounds
+from hogeq.search.double_oracle import double_oracle_rounds
 from hogeq.search.matrix_games import PoolGame
 from hogeq.search.population import Population
 from hogeq.solvers.base import Solver, solver
@@ -234,7 +234,7 @@ class DoubleOracle(Solver[OracleState]):
         already, pool and equilibrium stay.
         """
         restricted = SearchedPool(self, game, state)
-        next(rounds(restricted, FOREVER))
+        next(double_oracle_rounds(restricted, FOREVER))
         return OracleState(
             pool=restricted.pool,
             payoffs=restricted.payoffs,

@@ -19,8 +19,7 @@ from hogeq.search.bounds import (
     full_memory_bound,
     is_half,
 )
-from hogeq.search.exploitability import Interval, Measurement
-from hogeq.search.results import Budget, Equilibrium, Units
+from hogeq.search.results import Budget, Equilibrium, Interval, Measurement, Units
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.base import Solver
 from hogeq.solvers.bundle import MixtureBundle

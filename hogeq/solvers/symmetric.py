@@ -13,7 +13,7 @@ from hogeq.search.branching import (
     ResponseSearch,
     Status,
 )
-from hogeq.search.double_oracle import rounds
+from hogeq.search.double_oracle import double_oracle_rounds
 from hogeq.search.folding import folded
 from hogeq.search.matrix_games import PoolGame, equalising_weights, nash_of_matrix
 from hogeq.search.results import Equilibrium
@@ -180,7 +180,7 @@ def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equi
     no component can be dropped. If that is proved anew, it replaces the mixture.
     """
     oracle = Oracle(game, game.initial_pool)
-    num_rounds = len(list(rounds(oracle, deadline)))
+    num_rounds = len(list(double_oracle_rounds(oracle, deadline)))
     if oracle.search.status != Status.CLOSED:
         return None
     weights, bound = _simplify(game, oracle, deadline)
