@@ -71,13 +71,15 @@ class _Transitions:
         2. Add landings, and last the texts, to which everything else refers by number.
         """
         rules = self.rules
-        kind_of_position, first_free_list = self._add_free({way.throw.scores for way in self.ways})
+        kind_of_position, first_free_list = self._add_free(
+            {way.throw.way_to_score for way in self.ways}
+        )
         list_of_roll: dict[tuple[Throw, int], int] = {}
         rows = []  # one for each way
         for action, throw, bonus, forced in self.ways:
             dice = throw.dice(rules.choices[action])
             if dice == 0:
-                outcome_list = first_free_list[throw.scores]
+                outcome_list = first_free_list[throw.way_to_score]
             else:
                 if (throw, dice) not in list_of_roll:
                     list_of_roll[throw, dice] = self._add_roll(throw, dice)
@@ -185,7 +187,7 @@ class _Transitions:
             least_face = 2  # a sum has no ones
         sums = range(dice * least_face, dice * throw.sides + 1)
         # The same branches in the same order, with the points before the memory changes them.
-        unchanged = self.turns.branches(dice, throw._replace(scores=0))
+        unchanged = self.turns.branches(dice, throw._replace(way_to_score=0))
         outcome_of = {branch.points: index for index, branch in enumerate(unchanged)}
         results = []
         for shown in sorted({*pig_out_points, *sums}):
@@ -199,7 +201,7 @@ class _Transitions:
 
         Positions are of one kind if rolling no dice scores the same there, before and after the
         rules that boost points. `scores` are codes of how the memory changes points
-        (`Throw.scores`); each has its own lists, in the order of the kinds.
+        (`Throw.way_to_score`); each has its own lists, in the order of the kinds.
 
         Returns the kind of each position, flat, and by code the number of its first list.
         """

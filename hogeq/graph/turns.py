@@ -103,7 +103,7 @@ def ways_of(rules: Rules) -> Ways:
         throw = throws[throw_number[memory]]
         added = effect(rules, *pair, memories[memory], throw.dice(rules.choices[action]))
         if action == 0:  # no dice: of the throw, only how the memory changes points counts
-            throw = Throw(0, scores=throw.scores)
+            throw = Throw(0, way_to_score=throw.way_to_score)
         way = Way(action, throw, *added)
         number[situation, memory, action] = numbers.setdefault(way, len(numbers))
     situation_of = {feature: index for index, (feature, _) in enumerate(situations)}

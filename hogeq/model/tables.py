@@ -101,7 +101,7 @@ def tables_of(rules: Rules) -> Tables:
         for kind in kinds
     )
     points = np.stack(
-        [no_dice_turns(rules, kind.throw.scores).points + kind.extra for kind in kinds]
+        [no_dice_turns(rules, kind.throw.way_to_score).points + kind.extra for kind in kinds]
     )
     gift = np.broadcast_to(no_dice.gift, points.shape).copy()
     dice_give = any(branch.gift for kind in branches for roll in kind for branch in roll)

@@ -148,10 +148,11 @@ def memory_of_dice(rules: Rules, memory: Memory) -> tuple[int, int]:
 class MemoryTables:
     """Tables of a memory part in one game: its values, and how turns change them.
 
-    The number of a value is its state: `values` and `texts` list them by it, `scores` the numbers
-    of their ways to score turns. There are `num_classes` classes of turns that change every value
-    alike. The constructor asks the part once about every possible turn: so its values are known
-    before anything is computed, and its faults are refused then. The part "none" has one value.
+    The number of a value is its state: `values` and `texts` list them by it, and `ways_to_score`
+    the numbers of the ways in which they change the points of turns. There are `num_classes`
+    classes of turns that change every value alike. The constructor asks the part once about every
+    possible turn: so its values are known before anything is computed, and its faults are refused
+    then. The part "none" has one value.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -176,7 +177,7 @@ class MemoryTables:
             (state, sides): self._ask_sides(value, sides, kinds)
             for (state, value), sides in product(enumerate(states), kinds)
         }
-        self.scores: tuple[int, ...] = ()  # by state, the number of the way to score turns
+        self.ways_to_score: tuple[int, ...] = ()  # by state, numbers of ways to change points
         self._points_by_way: dict[int, dict[tuple[int, int], int]] = {}  # by way and turn
         self._number_ways_to_score(turns)
 
@@ -230,14 +231,14 @@ class MemoryTables:
     def _number_ways_to_score(self, turns: list[tuple[int, int]]) -> None:
         """Give numbers to the distinct ways in which values change the points of turns.
 
-        `turns` are pairs (dice, points). Fills `scores` and `_points_by_way`. Way 0 leaves all
-        points as they are.
+        `turns` are pairs (dice, points). Fills `ways_to_score` and `_points_by_way`. Way 0 leaves
+        all points as they are.
         """
         points_by_state = [self._ask_points_of_turns(turns, value) for value in self.values]
         ways = {tuple(points for _, points in turns): 0}
         for points_of_turns in points_by_state:
             ways.setdefault(points_of_turns, len(ways))
-        self.scores = tuple(ways[points_of_turns] for points_of_turns in points_by_state)
+        self.ways_to_score = tuple(ways[points_of_turns] for points_of_turns in points_by_state)
         for points_of_turns, way in ways.items():
             self._points_by_way[way] = dict(zip(turns, points_of_turns, strict=True))
 
@@ -286,12 +287,12 @@ class MemoryTables:
         """Return the sides that the part gives to dice which would have so many without it."""
         return self._sides[state, sides]
 
-    def scored(self, scores: int, dice: int, points: int) -> int:
+    def points_after(self, way_to_score: int, dice: int, points: int) -> int:
         """Return the points that the part makes of a turn's `points`.
 
-        `scores` is the number of the way to score, `self.scores[state]`.
+        `way_to_score` is the number of the way, `self.ways_to_score[state]`.
         """
-        return self._points_by_way[scores].get((dice, points), points)
+        return self._points_by_way[way_to_score].get((dice, points), points)
 
     def _ask_points(self, value: Hashable, dice: int, points: int) -> int:
         """Ask the part what it makes of a turn's points, and refuse fewer, or too many."""

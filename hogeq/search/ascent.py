@@ -18,6 +18,8 @@ WARM_TEMPERATURE = 5e-3  # first temperature of a start from the strategy itself
 SWEEP_LIMIT = 1000  # of coordinate ascent, which has always ended in fewer than 60
 LEAST_GAIN_OF_STAYING = 1e-12  # in win probability, for a change to a draw for ever to count
 SINGLE_ERROR = 1e-6  # in win probability; single precision errs by a tenth of it
+ANY_GAIN: Final = -1.0  # less than any gain: an ascent goes on whatever a sweep gains
+ANY_RATE: Final = -1.0  # less than any win rate: an ascent goes on whatever it may reach
 UNUSED_RANDOM: Final = np.random.default_rng(0)  # where nothing is left to chance
 
 
@@ -56,8 +58,8 @@ class SearchContext:
     def ascend(
         self,
         limit: int = SWEEP_LIMIT,
-        least_gain: float = -1.0,
-        to_beat: float = -1.0,
+        least_gain: float = ANY_GAIN,
+        to_beat: float = ANY_RATE,
         *,
         is_exact: bool = False,
     ) -> tuple[float, int]:

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from hogeq.model.protocol import Engine
 from hogeq.search.ascent import (
+    ANY_GAIN,
+    ANY_RATE,
     SINGLE_ERROR,
     SWEEP_LIMIT,
     TEMPERATURES,
@@ -144,7 +146,7 @@ class CounterSearch(NamedTuple):
             rate, sweeps = context.climb()
         else:
             # Gains of a sweep below this end the ascent; in single precision they may be rounding.
-            least_gain = -1.0 if self.is_exact else SINGLE_ERROR  # -1: whatever it gains
+            least_gain = ANY_GAIN if self.is_exact else SINGLE_ERROR
             most_sweeps = SWEEP_LIMIT if self.sweeps is None else self.sweeps
             rate, sweeps = context.ascend(limit=most_sweeps, least_gain=least_gain)
         progress.step(PROGRESS_OF_ASCENT)
@@ -224,8 +226,7 @@ class _IteratedLocalSearch:
         name = self.bandits["far"].draw(self.context.random)
         if name == STAY:
             return CurrentSolution.from_best(self.best, self.best_rate)
-        no_rate_to_beat = -1.0
-        matrix, rate, sweeps = self._perturb_and_ascend(self.best, "far", name, no_rate_to_beat)
+        matrix, rate, sweeps = self._perturb_and_ascend(self.best, "far", name, ANY_RATE)
         return CurrentSolution(
             move=name,
             matrix=matrix,
@@ -271,7 +272,7 @@ class _IteratedLocalSearch:
         context.roll = int(roll)
         strength = log_uniform(context.random, strengths or (1.0, 1.0))
         move_sweeps = move.apply(context, strength)
-        least_gain = self.margin or -1.0
+        least_gain = self.margin or ANY_GAIN
         rate, ascent_sweeps = context.ascend(least_gain=least_gain, to_beat=rate_to_beat)
         sweeps = move_sweeps + ascent_sweeps
         if move.by_roll and kind == "near":

@@ -128,13 +128,7 @@ def _from_object(content: Any, goal: int) -> Form:
     or an object that holds one of these.
     """
     if isinstance(content, list):
-        if content and all(isinstance(record, dict) for record in content):
-            header = list(content[0])
-            if any(list(record) != header for record in content):
-                raise StrategyError("is a list of records whose keys differ")
-            records = [list(record.values()) for record in content]
-            return Form(_from_records(header, records, goal), "a list of records")
-        return Form(content)
+        return _from_list(content, goal)
     if not isinstance(content, dict):
         raise StrategyError(
             f"is {shown(content)}; allowed: a list of {goal} lists of {goal} numbers "
@@ -157,6 +151,17 @@ def _from_object(content: Any, goal: int) -> Form:
             cells_by_key |= {f"{own},{other}": value for other, value in cells.items()}
         return Form(_from_keys(cells_by_key, goal), "an object of rows by score")
     return Form(_from_keys(content, goal))
+
+
+def _from_list(content: list[Any], goal: int) -> Form:
+    """Read a table from a list of JSON: of rows, or of records with equal keys."""
+    if not content or not all(isinstance(record, dict) for record in content):
+        return Form(content)
+    header = list(content[0])
+    if any(list(record) != header for record in content):
+        raise StrategyError("is a list of records whose keys differ")
+    records = [list(record.values()) for record in content]
+    return Form(_from_records(header, records, goal), "a list of records")
 
 
 def _from_keys(values: dict[str, Any], goal: int) -> list[list[Any]]:
