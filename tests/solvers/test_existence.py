@@ -64,7 +64,7 @@ def test_a_matrix_wins_of_each_of_a_pool_what_all_actions_laid_out_say() -> None
     symmetric = SymmetricGame(ResponseGraph.of(engine.graph.against(uniform)))
     shape = 5, symmetric.rows
     pool = np.random.default_rng(0).integers(engine.num_actions, size=shape)
-    wins = symmetric.wins(pool[0], pool)
+    wins = symmetric.win_rates(pool[0], pool)
     np.testing.assert_array_equal(wins, symmetric.against(pool).values(pool[0]))
     own, *others = pool.reshape(5, *engine.shape[:-1])
     rates = [game.win_rate(own, other).win_rate for other in (own, *others)]
