@@ -9,11 +9,11 @@ from hogeq.games.given import Forget, HogName, StrategySpec
 from hogeq.graph.graph import Graph
 from hogeq.model.protocol import Engine
 from hogeq.rules import Rules
-from hogeq.search.exploitability import Interval
 from hogeq.search.results import (
     Budget,
     Equilibrium,
     InPolicies,
+    Interval,
     Response,
     Units,
 )

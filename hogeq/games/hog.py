@@ -22,12 +22,12 @@ from hogeq.rules.edition import names_of
 from hogeq.rules.reading import GameName
 from hogeq.rules.turn import denominator, total_rises
 from hogeq.search import bounds
-from hogeq.search.exploitability import Interval
 from hogeq.search.results import (
     WIN_RATES,
     Budget,
     Equilibrium,
     InPolicies,
+    Interval,
     Response,
     Units,
 )
@@ -327,7 +327,7 @@ class Hog(HogAnalysis):
         """
         from hogeq.search.attack import attack
 
-        share = None if deadline is None else deadline.share(bounds.SEARCHING)
+        share = None if deadline is None else deadline.share(bounds.SEARCH_TIME_SHARE)
         return attack(self._engine, self.second.strategy(strategy), budget, deadline=share)
 
     def bound(self, strategy: StrategySpec, resolution: int | None = None) -> float:

@@ -11,8 +11,7 @@ from hogeq.games.given import Forget, StrategySpec
 from hogeq.games.rows import RowGame
 from hogeq.graph.graph import Graph
 from hogeq.rules.reading import TREES
-from hogeq.search.exploitability import Interval
-from hogeq.search.results import Budget, Equilibrium, InPolicies, Response
+from hogeq.search.results import Budget, Equilibrium, InPolicies, Interval, Response
 from hogeq.search.values import Value
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline

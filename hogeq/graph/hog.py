@@ -164,7 +164,7 @@ def _outcomes(rules: Rules) -> tuple[Ints, Floats, Ints, list[End]]:
     for way in ways_of(rules).ways:
         if way.action == 0:
             # The score of no dice depends on the cell: the end says how, not how much.
-            outcomes = [((NO_DICE, way.throw.scores, way.bonus, way.forced), 1.0)]
+            outcomes = [((NO_DICE, way.throw.way_to_score, way.bonus, way.forced), 1.0)]
         else:
             # What ends with the same scores and record is one end.
             outcomes = [

@@ -31,7 +31,7 @@ from hogeq.graph.turns import (
 )
 from hogeq.kernels.arrays import Dice, Target
 from hogeq.rules import Rules
-from hogeq.rules.memory import record, records_left
+from hogeq.rules.memory import count_records, record
 from hogeq.rules.rules import Throw, sums_without_ones
 from hogeq.rules.turn import Branch, TurnTable
 from hogeq.support.aliases import Floats, Ints
@@ -102,14 +102,14 @@ def tables_of(rules: Rules) -> Tables:
         for kind in kinds
     )
     points = np.stack(
-        [no_dice_turns(rules, kind.throw.scores).points + kind.extra for kind in kinds]
+        [no_dice_turns(rules, kind.throw.way_to_score).points + kind.extra for kind in kinds]
     )
     gift = np.broadcast_to(no_dice.gift, points.shape).copy()
     dice_give = any(branch.gift for kind in branches for roll in kind for branch in roll)
     return Tables(
         goal=rules.size,
         num_actions=rules.num_actions,
-        num_records=records_left(rules),
+        num_records=count_records(rules),
         most_bonus=most_bonus,
         dice_of_kind=tuple(
             dice_of(rules, kind.throw.sides, rolls)

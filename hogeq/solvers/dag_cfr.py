@@ -57,7 +57,7 @@ class DagCFR(Solver[RegretState]):
 
     def step(self, game: Engine, state: RegretState) -> RegretState:
         """State after one more iteration at all decisions."""
-        return self._minimiser.by_loops(_dag_engine_of(game), state, 1)[0]
+        return self._minimiser.iterate_by_loops(_dag_engine_of(game), state, 1)[0]
 
     def average(self, game: Engine, state: RegretState) -> Floats:
         """Policy (R, K): each row plays its marginal of the average mixture of its player."""

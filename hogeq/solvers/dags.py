@@ -194,14 +194,28 @@ def solve_tree(tree: FlatTree, limit: float | Deadline, method: str = "auto") ->
     dags = require_dags(tree, built) if method == "cfr" or None not in built else []
     is_wide = is_too_wide(sum(dag.num_decisions for dag in dags), tree.num_actions)
     if not dags or (is_wide and method == "auto"):
-        return _without_dags(solving)
+        return _solve_without_dags(solving)
     engine = DagEngine(tree, dags)
     if method == "cfr" or not solving.is_forgetful:
-        return _by_cfr(solving, engine, DiscountedCFR().init(engine))
-    return _by_dags(solving, engine)
+        return _solve_by_cfr(solving, engine, DiscountedCFR().init(engine))
+    return _solve_by_dags(solving, engine)
 
 
-def _without_dags(solving: Solving) -> Equilibrium:
+def _solve_absent_minded(tree: FlatTree, deadline: Deadline, method: str) -> Equilibrium:
+    """Solve a tree in which a play can meet an information set twice, which excludes most methods.
+
+    A single player has an optimum, by branch and bound; two players generate columns.
+    """
+    if method not in {"auto", "columns"}:
+        allowed = "auto or columns, where an information set can be met twice in a play"
+        raise HogeqError(refusal("method", method, allowed))
+    has_one_player = len(set(tree.seat.tolist())) == 1
+    if has_one_player:
+        return solve_absent_minded(tree, deadline)
+    return columns.solve_by_columns(tree, deadline, "columns")
+
+
+def _solve_without_dags(solving: Solving) -> Equilibrium:
     """Mix iterates of CFR+ in half of the time; if the bounds do not meet, go on with columns.
 
     Columns are pure strategies, or parts of DAGs, of a restricted game that a double oracle extends
@@ -218,7 +232,7 @@ def _without_dags(solving: Solving) -> Equilibrium:
     return solving.result("iterates" if is_mixed else "columns")
 
 
-def _by_dags(solving: Solving, engine: DagEngine) -> Equilibrium:
+def _solve_by_dags(solving: Solving, engine: DagEngine) -> Equilibrium:
     """Solve a tree by linear programs over both belief DAGs, or over a part that CFR plays.
 
     Small DAGs are solved whole. For large ones CFR runs some rounds, until a third of all the time
@@ -237,7 +251,7 @@ def _by_dags(solving: Solving, engine: DagEngine) -> Equilibrium:
     rounds_deadline = deadline.within(third_left)
     state, likely_choices = _likely_choices(engine, minimiser, state, rounds_deadline)
     if likely_choices is None:
-        return _by_cfr(solving, engine, state)
+        return _solve_by_cfr(solving, engine, state)
     for side, choices in zip(solving.sides, likely_choices, strict=True):
         player_forgets = len(side.form.inflated.shared_rows) > 0
         if player_forgets:
@@ -246,7 +260,7 @@ def _by_dags(solving: Solving, engine: DagEngine) -> Equilibrium:
     return solving.result("columns")
 
 
-def _by_cfr(solving: Solving, engine: DagEngine, state: RegretState) -> Equilibrium:
+def _solve_by_cfr(solving: Solving, engine: DagEngine, state: RegretState) -> Equilibrium:
     """Go on with discounted CFR over belief DAGs, until the bounds meet or the time is over.
 
     The bounds are exact best responses to the average mixtures, whenever the number of iterations
@@ -269,7 +283,7 @@ def _by_cfr(solving: Solving, engine: DagEngine, state: RegretState) -> Equilibr
         if seconds_left > 0.0 or iterations == 0:
             most_in_time = seconds_left * iterations / deadline.spent
             wanted = int(max(1, min(1 + iterations // 10, most_in_time)))
-            state, new_iterations = minimiser.by_loops(engine, state, wanted)
+            state, new_iterations = minimiser.iterate_by_loops(engine, state, wanted)
             iterations += new_iterations
     solving.iterations = int(state.iteration)
     return solving.result("cfr")
@@ -280,16 +294,16 @@ def _likely_choices(
 ) -> tuple[RegretState, list[Choices] | None]:
     """Run some rounds of CFR, and list each player's choices that its average is likely to make.
 
-    Returns the state after them, and the choices of :func:`_choices_of`.
+    Returns the state after them, and the choices of :func:`_find_likely_choices`.
     """
     pace = Pace()
-    steps = partial(minimiser.by_loops, engine)
+    steps = partial(minimiser.iterate_by_loops, engine)
     while int(state.iteration) < CFR_ROUNDS and not deadline.is_over:
         state, _ = pace.steps(steps, state, CFR_ROUNDS - int(state.iteration))
-    return state, _choices_of(engine, minimiser.average(engine, state))
+    return state, _find_likely_choices(engine, minimiser.average(engine, state))
 
 
-def _choices_of(engine: DagEngine, policy: Floats) -> list[Choices] | None:
+def _find_likely_choices(engine: DagEngine, policy: Floats) -> list[Choices] | None:
     """Find the choices of both players' belief DAGs that a policy is likely to make.
 
     Returns for each player whether a choice is a likely one, (C,). The likeliest choice of each

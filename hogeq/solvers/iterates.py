@@ -36,16 +36,16 @@ from hogeq.trees.rows import is_too_wide
 from hogeq.trees.sequence_payoffs import payoffs_against
 from hogeq.trees.sequences import sequence_form
 
-KEPT: Final = 120
+MOST_ITERATES: Final = 120
 """Iterates of a player that a linear program weighs."""
 
-DISTANCE: Final = 5
+FIRST_DISTANCE: Final = 5
 """Iterations of CFR+ between two iterates, in the first round."""
 
-PASSES: Final = 0.25
+PASS_EFFORT: Final = 0.25
 """Time for an iteration of both pools, in that of making an entry of a sparse array a node."""
 
-STALLED: Final = 0.9
+LARGEST_GAP_RATIO: Final = 0.9
 """A round must lower the distance between the bounds to this share of it, or it is the last."""
 
 
@@ -63,13 +63,13 @@ def mix_iterates(solving: Solving, deadline: Deadline) -> None:
     """
     tree = solving.tree
     forms = [sequence_form(tree, player) for player in (0, 1)]
-    rows_stored = KEPT * tree.num_rows + sum(form.num_refined for form in forms)
+    rows_stored = MOST_ITERATES * tree.num_rows + sum(form.num_refined for form in forms)
     has_order = all(form.has_row_order for form in forms)
-    has_time = deadline.allows(PASSES * KEPT * DISTANCE * tree.num_nodes)
+    has_time = deadline.allows(PASS_EFFORT * MOST_ITERATES * FIRST_DISTANCE * tree.num_nodes)
     if not (has_order and has_time) or is_too_wide(rows_stored, tree.num_actions):
         return
     pools = [_Pool(solving, player) for player in (0, 1)]
-    distance = DISTANCE
+    distance = FIRST_DISTANCE
     gap = np.inf
     while not (solving.is_proved or deadline.is_over):
         for pool in pools:
@@ -78,7 +78,7 @@ def mix_iterates(solving: Solving, deadline: Deadline) -> None:
         last_gap = gap
         gap = sum(solving.bounds)
         has_no_bound = np.isinf(gap)  # a linear program was not solved in time
-        if has_no_bound or gap > STALLED * last_gap:
+        if has_no_bound or gap > LARGEST_GAP_RATIO * last_gap:
             break
         distance *= 2
 
@@ -96,7 +96,7 @@ class _Pool:
     def renew(self, distance: int, deadline: Deadline) -> None:
         """Drop the first third of the iterates, and make new ones until the pool is full."""
         self.iterates = self.iterates[len(self.iterates) // 3 :]
-        while len(self.iterates) < KEPT:
+        while len(self.iterates) < MOST_ITERATES:
             for _ in range(distance):
                 if deadline.is_over:
                     return

@@ -127,7 +127,7 @@ def read_strategy(
             )
         path /= IN_FOLDER
     sizes: Sizes = {"goal": goal, "max_dice": max_dice, "least": least, "most": most}
-    submission, form = inspected(path, trust, time_limit, sizes)
+    submission, form = inspect_with_form(path, trust, time_limit, sizes)
     if submission.strategy is None:
         read_as = f" (read as {form})" if form else ""
         raise StrategyError(f"{printable(path)}{read_as}: {submission.faults[0].line}")
@@ -185,11 +185,11 @@ def inspect(
         "least": rules.least_answer,
         "most": rules.most_answer,
     }
-    submission, form = inspected(Path(path), trust, time_limit, sizes)
+    submission, form = inspect_with_form(Path(path), trust, time_limit, sizes)
     return replace(submission, is_code=form is None)
 
 
-def inspected(
+def inspect_with_form(
     path: Path, trust: bool, time_limit: float, sizes: Sizes
 ) -> tuple[Submission, str | None]:
     """Read a file as a strategy or the faults of its table; and the form of the table.
@@ -209,14 +209,23 @@ def inspected(
 
         submission = examine(path, goal, max_dice, time_limit, least, most)
         return replace(submission, size=len(data)), None
+    submission, form = _inspect_table(table, name, sizes)
+    return replace(submission, size=len(data)), form
+
+
+def _inspect_table(table: Form, name: str, sizes: Sizes) -> tuple[Submission, str]:
+    """Check a table that was read: its strategy or its faults, and the form that it has.
+
+    `name` begins messages. A mixture or a policy that is no valid one raises `StrategyError`.
+    """
+    goal, max_dice, least, most = sizes["goal"], sizes["max_dice"], sizes["least"], sizes["most"]
     rows = table.rows
     shape = goal, goal, max_dice + 1 - min(least, 0)
     player_name = table.player_name and table.player_name[:LONGEST_TITLE]
-    submission = Submission(len(data), player_name, answered=goal * goal)
+    submission = Submission(0, player_name, answered=goal * goal)  # the caller has its size
     if isinstance(rows, Mixture) or (isinstance(rows, np.ndarray) and rows.ndim > 2):
-        return replace(
-            submission, strategy=strategy_of_shape(shape, rows, name, least, has_scores=True)
-        ), ""
+        strategy = strategy_of_shape(shape, rows, name, least, has_scores=True)
+        return replace(submission, strategy=strategy), ""
     num_cells = sum(len(row) for row in rows if isinstance(row, list | np.ndarray))
     submission = replace(submission, answered=min(goal * goal, num_cells))
     try:

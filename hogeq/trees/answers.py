@@ -140,7 +140,7 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
     response = bounds.respond_in_hog(engine, target, half_budget)
     if response.is_proved:
         return response
-    opponent = Strategy.unchecked(_policies_of_rows(tree, target.policies), target.chances)
+    opponent = Strategy.unchecked_mixture(_policies_of_rows(tree, target.policies), target.chances)
     begin = _policies_of_rows(tree, response.strategy.policies)[0]
     program_limit = deadline.share(responses.SEARCH_SHARE).within(budget.exact_seconds or 0.0)
     in_tree = responses.respond_in_both_seats(
@@ -175,7 +175,7 @@ def _in_win_rates(engine: HogEngine, tree: FlatTree, equilibrium: Equilibrium) -
     Rows are the tree's information sets, which are named by both scores.
     """
     first, second = (
-        Strategy.unchecked(
+        Strategy.unchecked_mixture(
             _policies_of_scores(tree, engine, strategy.policies, seat), strategy.chances
         )
         for seat, strategy in enumerate(equilibrium.strategies)

@@ -298,7 +298,7 @@ def _turn_text(turns: TurnTable, before: TreePosition, after: TreePosition, acti
     dice = throw.dice(before.dice or action)
     points = action
     if dice == 0:  # by the rule for rolling no dice
-        points = turns.no_dice(before.own, before.opponent, throw.scores).points
+        points = turns.branch_of_no_dice(before.own, before.opponent, throw.way_to_score).points
     elif dice < 0:  # a choice that rolls nothing, and has one outcome
         points = turns.branches(dice, throw)[0].points
     verb = "rolls" if dice >= 0 else "chooses"

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from hogeq.search.double_oracle import rounds
+from hogeq.search.double_oracle import double_oracle_rounds
 from hogeq.search.matrix_games import contains
 from hogeq.search.results import Equilibrium
 from hogeq.search.units import above, below
@@ -205,7 +205,7 @@ class Solving:
             if mixed is not None:
                 self.has_begun = True
                 first = [own.as_policy() for own in mixed]
-        for _ in rounds(self, deadline, first):
+        for _ in double_oracle_rounds(self, deadline, first):
             self.iterations += 1
 
     def equilibrium(self, deadline: Deadline) -> Sequence[Mixed] | None:
@@ -387,7 +387,9 @@ class Solving:
         best = int(np.argmin([response.bound for response in responses]))
         weights = candidates[best]
         is_used = weights > 0.0
-        return Strategy.unchecked(drawn.policies[is_used], weights[is_used]), responses[best]
+        return Strategy.unchecked_mixture(drawn.policies[is_used], weights[is_used]), responses[
+            best
+        ]
 
 
 def _outward(payoffs: Sequence[Fraction]) -> tuple[float, float]:

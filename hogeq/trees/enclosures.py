@@ -77,7 +77,9 @@ def round_to_short_fractions(strategy: Strategy) -> Strategy:
     """
     rows = [[_round_distribution(row) for row in policy] for policy in strategy.policies.tolist()]
     policies = np.array(rows).reshape(strategy.policies.shape)
-    return Strategy.unchecked(policies, np.array(_round_distribution(strategy.chances.tolist())))
+    return Strategy.unchecked_mixture(
+        policies, np.array(_round_distribution(strategy.chances.tolist()))
+    )
 
 
 def _round_distribution(probabilities: list[float]) -> list[float]:

@@ -18,7 +18,7 @@ from hogeq.model.protocol import Role
 from hogeq.search.attack import attack
 from hogeq.search.results import FULL_INFORMATION, PROVED, Budget, Response, Units
 from hogeq.search.units import above, below
-from hogeq.search.values import UNSEEN, Value
+from hogeq.search.values import INVISIBLE_ERROR, Value
 from hogeq.strategies.strategy import Strategy
 from hogeq.support import html
 from hogeq.support.aliases import Floats
@@ -254,7 +254,7 @@ def _payoff(
     payoff = (bounds[0] + bounds[1]) / 2
     largest_gap = PROVED * positions.units.per_rate
     can_be_exact = not graph.recurring.any() and not positions.is_rounded
-    if upper - lower > UNSEEN and can_be_exact and len(graph.next) <= MOST_ENDS:
+    if upper - lower > INVISIBLE_ERROR and can_be_exact and len(graph.next) <= MOST_ENDS:
         payoff = _payoff_in_fractions(graph, pair)
         bounds = payoff, payoff
     elif upper - lower > largest_gap:

@@ -59,7 +59,8 @@ class Mixed(NamedTuple):
                 break
             weights.append(weight)
             policies.append(policy_of_plan(self.dag.form, plan))
-        return Strategy.unchecked(np.array(policies), np.array(weights) / sum(weights)), share
+        probabilities = np.array(weights) / sum(weights)
+        return Strategy.unchecked_mixture(np.array(policies), probabilities), share
 
 
 def policy_of_plan(form: SequenceForm, plan: Floats) -> Floats:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from hogeq.evaluation.counterfactual import RegretWeight, require_weight
 from hogeq.rules.reading import GameName, manifest_game
 from hogeq.strategies.arrays import StrategyError, as_array
-from hogeq.strategies.conversion import StrategyLike, of_result, strategy_of_shape
+from hogeq.strategies.conversion import StrategyLike, strategy_of_result, strategy_of_shape
 from hogeq.strategies.files import read_arrays, read_bytes
 from hogeq.strategies.infosets import is_policy_csv, read_policy_csv, read_policy_dict
 from hogeq.strategies.profiles import Infoset, profile_rows, profile_text
@@ -57,7 +57,7 @@ def tree_strategy(tree: Rows, given: Any, name: str = "strategy") -> Strategy:
     ValueError
         If it is none of these, or not one of this game.
     """
-    given = of_result(given)
+    given = strategy_of_result(given)
     if isinstance(given, Strategy):
         return strategy_of_shape((tree.num_rows, tree.num_actions), given, name)
     if isinstance(given, str | os.PathLike):

@@ -15,7 +15,7 @@ import numpy as np
 
 from hogeq.graph.levels import spans
 from hogeq.search.units import above, below
-from hogeq.search.values import Ends, Value, unseen
+from hogeq.search.values import Ends, Value, invisible_error
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.floats import UNIT_ROUNDOFF
@@ -56,7 +56,7 @@ def value(tree: FlatTree, a: Strategy, b: Strategy) -> Value:
     result = Value(float(mean), float(first), float(second))
     smallest = min(abs(mean), abs(first), abs(second))
     find_ends = partial(_enclosed_value, tree, a, b, smallest)
-    if error > unseen(tree.scale, smallest):
+    if error > invisible_error(tree.scale, smallest):
         return find_ends()
     result.find_ends = find_ends
     return result
@@ -68,7 +68,9 @@ def _enclosed_value(tree: FlatTree, a: Strategy, b: Strategy, least: float) -> V
     Each round has a tolerance by the smallest payoff of the last one.
     """
     for _ in range(MOST_ROUNDS):
-        enclosed_value = _enclose_seats(tree, a, b, unseen(tree.scale, least) / PRECISION_RATIO)
+        enclosed_value = _enclose_seats(
+            tree, a, b, invisible_error(tree.scale, least) / PRECISION_RATIO
+        )
         if all(tree.units.are_one(lower, upper) for lower, upper in enclosed_value.ends):
             break
         least = min(map(abs, enclosed_value))
@@ -172,7 +174,7 @@ def gains_between(
     for row in rows:
         gain = float(gains[row])
         bounds[row] = gain, gain
-        if error <= unseen(tree.scale, gain):
+        if error <= invisible_error(tree.scale, gain):
             continue
         bounds[row] = gain - error, gain + error
         if not plays_left:

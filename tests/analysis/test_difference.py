@@ -75,7 +75,7 @@ def test_changes_of_a_table_end_in_time_against_many(
     """Each of 200 opponents takes a second of a step, and a tenth of one to be played."""
     game = hogeq.Game(GAMES[0])
     spent: list[float] = []  # seconds; threads append at once
-    rate_of = population._rate
+    rate_of = population._win_rate_against_member
 
     def slow_values(*given: Any) -> Any:
         spent.append(1.0)
@@ -87,7 +87,7 @@ def test_changes_of_a_table_end_in_time_against_many(
 
     monkeypatch.setattr(Deadline, "usual_clock", staticmethod(lambda: sum(spent)))
     monkeypatch.setattr(population, "counterfactual_values", slow_values)
-    monkeypatch.setattr(population, "_rate", slow_rate)
+    monkeypatch.setattr(population, "_win_rate_against_member", slow_rate)
     rivals = [np.full((12, 12), number % 4) for number in range(200)]
     _, *steps = game.improvements(np.full((12, 12), 1), rivals, seconds=seconds)
     assert sum(spent) <= 1.2 * seconds

@@ -153,7 +153,7 @@ def test_turns_end_as_in_the_twin(edition: str, least: int) -> None:
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_no_turn_scores_or_gives_more_than_the_most(edition: str) -> None:
     turns = TurnTable(replace(EDITIONS[edition], goal=12, max_dice=3))
-    points, gifts = turns.most()
+    points, gifts = turns.most_points_and_gift()
     found = [
         branch
         for throw in {
@@ -162,7 +162,7 @@ def test_no_turn_scores_or_gives_more_than_the_most(edition: str) -> None:
         }
         for dice in range(1, 4)
         for branch in turns.branches(dice, throw)
-    ] + [turns.no_dice(*cell) for cell in product(range(12), repeat=2)]
+    ] + [turns.branch_of_no_dice(*cell) for cell in product(range(12), repeat=2)]
     assert max(branch.points for branch in found) == points
     assert max(branch.gift for branch in found) == gifts
 
@@ -192,7 +192,7 @@ def test_longest_game_of_hogfish() -> None:
             other = total - own
             ends = [
                 land(rules, own + points, other)
-                for points in {*rolled, turns.no_dice(own, other).points}
+                for points in {*rolled, turns.branch_of_no_dice(own, other).points}
             ]
             longest[own, other] = 1 + max(
                 0 if there.winner is not None else longest[there.opponent, there.score]

@@ -15,7 +15,7 @@ from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn, TurnTable
 from hogeq.search import bounds
 from hogeq.search.attack import attack
-from hogeq.search.bounds import Grid, default_resolution, full_memory_bound, upper_bound
+from hogeq.search.bounds import BeliefGrid, default_resolution, full_memory_bound, upper_bound
 from hogeq.strategies.conversion import strategy_of
 from hogeq.strategies.strategy import Mixture
 from hogeq.support.aliases import Floats
@@ -186,7 +186,7 @@ def test_known_mixtures() -> None:
 def test_chords_have_the_belief_for_their_mean(parts: int, resolution: int) -> None:
     random = np.random.default_rng(parts)
     weights = random.dirichlet(np.ones(parts))
-    grid = Grid.of(weights, resolution)
+    grid = BeliefGrid.of(weights, resolution)
     corners = np.eye(parts)
     beliefs = np.concatenate([random.dirichlet(np.ones(parts), 50), corners, grid.beliefs])
     shares = grid.interpolation_weights(beliefs)

@@ -100,7 +100,7 @@ def test_hostile_files_are_refused_in_a_line(
 def test_what_unpacks_to_too_much_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(certificate_files, "MAX_BYTES", 2**20)
+    monkeypatch.setattr(certificate_files, "MOST_FILE_BYTES", 2**20)
     path = tmp_path / "proof.json.gz"
     path.write_bytes(gzip.compress(b"[" + b" " * 2**20 + b"]"))
     with pytest.raises(ValueError, match="unpacks to more than the 1 MiB allowed"):
@@ -115,7 +115,7 @@ def test_no_certificate_is_written_that_is_not_read(
         large.certify("always_roll:1", 0.1)
     game = Hog(rules_from({"edition": "su20", "goal": 12, "max_dice": 3}))
     found = game.certify("always_roll:3", 0.1)
-    monkeypatch.setattr(certificate_files, "MAX_BYTES", 2**10)
+    monkeypatch.setattr(certificate_files, "MOST_FILE_BYTES", 2**10)
     with pytest.raises(ValueError, match=r"proof\.json: has 0 MiB; allowed: 0"):
         found.write(tmp_path / "proof.json")
     assert not (tmp_path / "proof.json").exists()

@@ -8,7 +8,7 @@ import pytest
 
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
-from hogeq.search.counter_search import Trails, new_trails
+from hogeq.search.counter_search import OngoingSearches
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from tests.solvers import family
@@ -39,19 +39,19 @@ def rates(game: HogEngine, matrices: Any, policy: Any) -> list[float]:
 
 
 def test_trails_take_turns_to_begin(game: HogEngine, policy: Any, none: Any) -> None:
-    trails = new_trails(game, 3, 12)
+    trails = OngoingSearches.to_begin(game, 3, 12)
     assert trails.kicks_left.tolist() == [-4, -8, -12]
     left = []
     for iteration in range(4):
-        trails = trails.search_on(game, policy, none, 4, 12, (0, iteration))
+        trails = trails.run(game, policy, none, 4, 12, (0, iteration))
         left.append(trails.kicks_left.tolist())
     assert left == [[-12, 4, 8], [8, -12, 4], [4, 8, -12], [-12, 4, 8]]
 
 
 def test_a_trail_never_falls_until_it_ends(game: HogEngine, policy: Any, none: Any) -> None:
-    trails, found = new_trails(game, 2, 1000), []
+    trails, found = OngoingSearches.to_begin(game, 2, 1000), []
     for iteration in range(4):
-        trails = trails.search_on(game, policy, none, 5, 1000, (3, iteration))
+        trails = trails.run(game, policy, none, 5, 1000, (3, iteration))
         found.append(rates(game, trails.matrices, policy))
     for before, after in pairwise(found):
         assert all(late >= soon - 1e-9 for soon, late in zip(before, after, strict=True))
@@ -60,9 +60,9 @@ def test_a_trail_never_falls_until_it_ends(game: HogEngine, policy: Any, none: A
 
 def test_a_trail_that_begins_forgets_where_it_was(game: HogEngine, policy: Any, none: Any) -> None:
     here = np.ones((1, game.goal, game.goal), np.int8)
-    fresh = new_trails(game, 1, 10)
-    moved = Trails(here, fresh.kicks_left)
-    one, two = (each.search_on(game, policy, none, 3, 10, (1, 1)) for each in (fresh, moved))
+    fresh = OngoingSearches.to_begin(game, 1, 10)
+    moved = OngoingSearches(here, fresh.kicks_left)
+    one, two = (each.run(game, policy, none, 3, 10, (1, 1)) for each in (fresh, moved))
     assert np.array_equal(one.matrices, two.matrices)
-    on = Trails(one.matrices, one.kicks_left).search_on(game, policy, none, 3, 10, (1, 2))
+    on = OngoingSearches(one.matrices, one.kicks_left).run(game, policy, none, 3, 10, (1, 2))
     assert rates(game, on.matrices, policy)[0] >= rates(game, one.matrices, policy)[0] - 1e-9

@@ -11,8 +11,8 @@ from hogeq.model.protocol import Reach, Role, Valued
 from hogeq.model.shared import quick_workspace
 from hogeq.rules import rules_from
 from hogeq.search.ascent import SearchContext
-from hogeq.search.attack import ENOUGH, ROUNDS, Saturation, attack, saturation
-from hogeq.search.moves import FAR, FLOOR, MOVES, NEAR, STAY, Bandit, bandits
+from hogeq.search.attack import LEAST_ROUNDS, SATURATION_GAIN, Saturation, attack, saturation
+from hogeq.search.moves import FAR_MOVES, MOVES, NEAR_MOVES, PRIOR_SHARE, STAY, Bandit, bandits
 from hogeq.search.results import Budget
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Mixture
@@ -95,8 +95,8 @@ def test_what_pays_by_the_sweep_is_chosen() -> None:
         bandit.report("a", 0.01, 10)  # as much as b, for twice the sweeps
         bandit.report("b", 0.01, 5)
         bandit.report("c", 0.0, 1)
-    even = FLOOR / 3
-    want = [even + (1 - FLOOR) / 3, even + 2 * (1 - FLOOR) / 3, even]
+    even = PRIOR_SHARE / 3
+    want = [even + (1 - PRIOR_SHARE) / 3, even + 2 * (1 - PRIOR_SHARE) / 3, even]
     np.testing.assert_allclose(bandit.chances(), want, rtol=0, atol=0.01)
     assert bandit.chances().sum() == pytest.approx(1.0, abs=1e-12)
 
@@ -125,7 +125,7 @@ def test_kicks_do_not_depend_on_threads_and_wins_are_exact() -> None:
     far = sum(pay.tried for name, pay in one.moves.items() if name.startswith("far"))
     assert 0 < near < 5 * 12
     assert 0 < far < near
-    assert {name.split(".")[1] for name in one.moves} <= {*NEAR, *FAR}
+    assert {name.split(".")[1] for name in one.moves} <= {*NEAR_MOVES, *FAR_MOVES}
 
 
 def test_against_a_mixture_the_best_matrix_is_found() -> None:
@@ -146,15 +146,15 @@ def test_against_a_mixture_the_best_matrix_is_found() -> None:
 
 
 def test_saturation_of_a_curve() -> None:
-    early = [(10 * step, 0.5) for step in range(1, ROUNDS)]
+    early = [(10 * step, 0.5) for step in range(1, LEAST_ROUNDS)]
     rising = [*early, (200, 0.52), (300, 0.521), (400, 0.53), (800, 0.54)]
     assert saturation(rising) == pytest.approx((0.01, 0.01))
     assert not saturation(rising).saturated
     level = [*early, (200, 0.5201), (300, 0.5202), (400, 0.5202), (800, 0.5202)]
     assert saturation(level) == pytest.approx((0.0, 5e-5))
     assert saturation(level).saturated
-    assert saturation(level[:ROUNDS]).left is None
-    assert saturation(level[:ROUNDS], apart=0.1).left is None
+    assert saturation(level[:LEAST_ROUNDS]).left is None
+    assert saturation(level[:LEAST_ROUNDS], apart=0.1).left is None
     # The best of four normal numbers is 0.41 of the mean difference of two above the best of two.
     random = np.random.default_rng(0).standard_normal((100_000, 4))
     luck = random.max(axis=1).mean() - random[:, :2].max(axis=1).mean()
@@ -180,7 +180,7 @@ def test_until_saturated() -> None:
         assert tried <= 2 * most
         assert found.saturation.saturated == (most == 400)
     assert found.saturation.left is not None
-    assert found.saturation.left < ENOUGH
+    assert found.saturation.left < SATURATION_GAIN
 
 
 def test_where_nothing_is_hidden_the_first_start_is_enough() -> None:

@@ -102,7 +102,7 @@ def test_bounds_hold_where_only_one_player_has_a_mixture(
 
 def test_nothing_is_begun_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
     solving = Solving(dice(3), FOREVER)
-    monkeypatch.setattr(rows, "MOST_CELLS", iterates.KEPT * solving.tree.legal.size)
+    monkeypatch.setattr(rows, "MOST_CELLS", iterates.MOST_ITERATES * solving.tree.legal.size)
     mix_iterates(solving, FOREVER)
     assert np.isinf(solving.bounds).all()
 
@@ -139,8 +139,8 @@ def test_the_result_names_what_its_ends_come_from(
             solving.bounds[0] -= 1e-6
 
     monkeypatch.setattr(dags, "build_dags", lambda *_, **__: [None, None])
-    monkeypatch.setattr("hogeq.solvers.iterates.KEPT", 3)
-    monkeypatch.setattr("hogeq.solvers.iterates.STALLED", 0.0)
+    monkeypatch.setattr("hogeq.solvers.iterates.MOST_ITERATES", 3)
+    monkeypatch.setattr("hogeq.solvers.iterates.LARGEST_GAP_RATIO", 0.0)
     monkeypatch.setattr(Solving, "run_double_oracle", run_double_oracle)
     assert dags.solve_tree(dice(4), 600.0).method == method
 

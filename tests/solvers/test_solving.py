@@ -97,7 +97,7 @@ def test_a_search_for_an_equilibrium_keeps_the_best_strategy_that_it_met(
     uniform = np.full(game.engine.shape, 1 / 3)
 
     def poor(*_: object) -> Strategy:
-        return Strategy.unchecked(np.stack([uniform, uniform]), np.full(2, 0.5))
+        return Strategy.unchecked_mixture(np.stack([uniform, uniform]), np.full(2, 0.5))
 
     monkeypatch.setattr(MixtureBundle, "mixture", poor)
     solved = solving.by_one_strategy(game.engine, 10.0)

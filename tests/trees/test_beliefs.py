@@ -259,7 +259,7 @@ def test_iterations_over_a_dag_are_those_of_the_formulas(name: str) -> None:
         solver: Any = SOLVERS[name]()
         state, twin = solver.init(engine), Twin(engine)
         for number, many in ((1, 1), (2, 3)):  # some at once
-            state, done = solver.by_loops(engine, state, many)
+            state, done = solver.iterate_by_loops(engine, state, many)
             assert done == many
             for one in range(number, number + many):
                 twin.iterate(solver, one)

@@ -359,7 +359,7 @@ def test_a_margin_holds_what_sums_of_probabilities_miss(monkeypatch: pytest.Monk
 def test_thirds_of_a_program_are_thirds() -> None:
     """A value of 0 is proved at every scale: rounding has no digits that could agree."""
     near = [1 / 3 + 1e-12, 1 / 3 - 2e-12, 1 / 3 + 1e-12]
-    mixed = Strategy.unchecked(
+    mixed = Strategy.unchecked_mixture(
         np.array([[[0.25, 0.75]], [[1.0, 0.0]], [[0.3, 0.7]]]), np.array(near)
     )
     short = round_to_short_fractions(mixed)

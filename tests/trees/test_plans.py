@@ -13,7 +13,7 @@ from hogeq.trees.strategies import list_plans
 def test_plans_play_as_the_mixture_does(player: int) -> None:
     tree, random = hogeq.Game("3K3", teams="01/2").tree, np.random.default_rng(3)
     pure = np.eye(tree.num_actions)[random.integers(tree.num_legal, size=(5, tree.num_rows))]
-    strategy = Strategy.unchecked(
+    strategy = Strategy.unchecked_mixture(
         np.array([*pure, pure[0], tree.uniform()]), np.array([0.3, 0.1, 0.1, 0.1, 0.1, 0.2, 0.1])
     )
     found = list_plans(tree, strategy, player)
