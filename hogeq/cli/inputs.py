@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import hogeq
 from hogeq.cli.options import HOG_ALONE
@@ -230,6 +230,13 @@ class Chosen:
                 f"{lower_goal - 1}, 10:0 say"
             )
         return int(match[1]), int(match[2])
+
+
+AnyGame = Annotated[Chosen, "--rules, --game, --forget and --teams"]
+"""A parameter of a command: the game that these options name, or a run among strategies."""
+
+HogGame = Annotated[Chosen, "--rules"]
+"""The same for a command of Hog alone, which refuses other games."""
 
 
 def _run_among(strategies: Iterable[str | None], trust: bool) -> str | None:

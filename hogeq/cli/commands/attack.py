@@ -4,25 +4,20 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import hogeq
-from hogeq.cli.inputs import Chosen
+from hogeq.cli.inputs import AnyGame, Chosen, HogGame
 from hogeq.cli.options import (
     MATRIX,
     PICTURE,
     PROOF,
     SEARCH,
     AnnealSteps,
-    AnyRulesName,
     ComputeOn,
-    Forget,
-    GameName,
     Jobs,
     Kicks,
     Output,
-    RulesName,
     Seed,
     Starts,
     StrategyName,
-    Teams,
     Trust,
     argument,
     beside,
@@ -35,10 +30,7 @@ from hogeq.support.messages import HogeqError, Table, Text, at_most, between, co
 
 def attack_(
     strategy: StrategyName,
-    rules_name: AnyRulesName = None,
-    game_name: GameName = None,
-    forget: Forget = None,
-    teams: Teams = None,
+    chosen: AnyGame,
     out: Annotated[Path | None, option("Write the response.", "FILE"), MATRIX] = None,
     plot: Annotated[
         Path | None,
@@ -85,7 +77,6 @@ def attack_(
     ] = None,
     jobs: Jobs = None,
     on: ComputeOn = None,
-    trust: Trust = False,
 ) -> Result:
     """Find a best response to a strategy, and bound all responses.
 
@@ -96,7 +87,6 @@ def attack_(
     who alone deviates); in Hog also reached and deviates (positions that the response comes to,
     and those where it rolls other dice than S) and gains (score, opponent, usual, counter, gain).
     """
-    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     proof_kernels = [] if certify is None else ["certificates"]
     kernels = "search", "full memory", *proof_kernels  # parts of Hog, compiled before they are used
     game = chosen.load(*kernels, strategies=[strategy], own_goals=True)
@@ -188,7 +178,7 @@ def _plot(chosen: Chosen, response: "hogeq.Response", target: "hogeq.Strategy", 
 
 def attack_field(
     strategies: Annotated[list[str], argument("S", "The rivals: names, files or runs.")],
-    rules_name: RulesName = None,
+    chosen: HogGame,
     objective: Annotated[
         Literal["mean", "beaten"],
         option("The mean win rate, or how many are beaten (above 0.500001)."),
@@ -200,10 +190,8 @@ def attack_field(
     seed: Seed = hogeq.Budget.seed,
     jobs: Jobs = None,
     on: ComputeOn = None,
-    trust: Trust = False,
 ) -> Result:
     """Find the matrix that wins most from several rivals."""
-    chosen = Chosen.hog(rules_name, trust, "attack-field")
     kernels = ("search",)  # parts of Hog, compiled before they are used
     game = chosen.load_hog(*kernels, strategies=strategies)
     rivals = [game.strategy(name) for name in strategies]

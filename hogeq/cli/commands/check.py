@@ -5,16 +5,8 @@ from pathlib import Path
 from typing import Annotated
 
 import hogeq
-from hogeq.cli.inputs import Chosen
-from hogeq.cli.options import (
-    PAGE,
-    RulesName,
-    TimeLimit,
-    Trust,
-    argument,
-    option,
-    readable,
-)
+from hogeq.cli.inputs import HogGame
+from hogeq.cli.options import PAGE, TimeLimit, argument, option, readable
 from hogeq.cli.shell import Result, refusing
 from hogeq.support.files import write_whole
 from hogeq.support.messages import Text, duration, indented
@@ -24,7 +16,7 @@ NOT_VALID = 2  # exit status
 
 def check(
     file: Annotated[Path, argument("FILE", "A submission, or a table.", callback=readable)],
-    rules_name: RulesName = None,
+    chosen: HogGame,
     against: Annotated[
         str | None,
         option("Opponent of losses and changes. [optimal; with hidden memory, champion]"),
@@ -33,7 +25,6 @@ def check(
         Path | None, option("Write the same as a page.", "FILE", name="--html"), PAGE
     ] = None,
     time_limit: TimeLimit = 60.0,
-    trust: Trust = False,
 ) -> Result:
     """Check a submission as the contest would, and measure it.
 
@@ -51,7 +42,6 @@ def check(
     JSON: the keys of `hogeq.contest.assessment.facts_of`, attempts (at forbidden things, in the
     file's own words), and functions (function, file, calls, differ, kind, first, cost, told).
     """
-    chosen = Chosen.hog(rules_name, trust, "check")
     rules = chosen.choose()
     from hogeq.contest.functions import PROJECT, Project, compare_functions, main_file
     from hogeq.contest.submission import as_one_file, contest_notes, inspect_submission, is_named
@@ -61,7 +51,7 @@ def check(
     project_files = [PROJECT] if file.is_dir() else []
     if project_files:  # a project's folder: the file with the strategy
         file = main_file(file) or file
-    submission = inspect_submission(file, rules, trust, time_limit=time_limit)
+    submission = inspect_submission(file, rules, chosen.trust, time_limit=time_limit)
     # The command that makes one file of a submission of several, for a note.
     name_option = () if is_named(submission) else ("--player-name", "NAME")
     options = ("--rules", chosen.spec or rules.name, *name_option, "--trust", "--out", "one.py")
@@ -73,7 +63,7 @@ def check(
     reference = None
     compared = None
     opponent = against or game.strongest
-    may_run = trust and file.suffix.lower() == ".py"
+    may_run = chosen.trust and file.suffix.lower() == ".py"
     project = Project(game, file, project_files) if may_run else None
     if submission.strategy is not None or (project and project.functions):
         game.prepare("matches", "search", "values", strategies=[against or ""])

@@ -5,29 +5,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import hogeq
-from hogeq.cli.inputs import Chosen
-from hogeq.cli.options import (
-    MATRIX_SUFFIXES,
-    OF_HOG,
-    OF_TREES,
-    AnyRulesName,
-    Forget,
-    GameName,
-    Output,
-    StartOfHog,
-    Teams,
-    Trust,
-    option,
-)
+from hogeq.cli.inputs import AnyGame
+from hogeq.cli.options import MATRIX_SUFFIXES, OF_HOG, OF_TREES, Output, StartOfHog, option
 from hogeq.cli.shell import Result, computing, refusing, warn
 from hogeq.support.messages import HogeqError, Table, percent
 
 
 def tablebase(
-    rules_name: AnyRulesName = None,
-    game_name: GameName = None,
-    forget: Forget = None,
-    teams: Teams = None,
+    chosen: AnyGame,
     against: Annotated[
         str | None, option("Win rate of its rolls against a strategy.", "S"), OF_HOG
     ] = None,
@@ -38,7 +23,6 @@ def tablebase(
         OF_HOG,
     ] = None,
     start: StartOfHog = None,
-    trust: Trust = False,
 ) -> Result:
     """Solve with full information: players remember and see everything.
 
@@ -48,7 +32,6 @@ def tablebase(
     JSON of other games than Hog: the game, value (payoff to who moves first), lower and upper
     (proved bounds on it), player (who moves first), rounds.
     """
-    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     kernels = ("full memory",)  # parts of Hog, compiled before they are used
     game = chosen.load(*kernels, strategies=[against], own_goals=True, start=start)
     if not chosen.is_hog:
@@ -101,10 +84,7 @@ def tablebase(
 
 
 def equilibrium(
-    rules_name: AnyRulesName = None,
-    game_name: GameName = None,
-    forget: Forget = None,
-    teams: Teams = None,
+    chosen: AnyGame,
     seconds: Annotated[float, option("Time limit; both bounds hold at any time.", min=0)] = 60.0,
     method: Annotated[str, option("auto, dag, columns or cfr.", "METHOD"), OF_TREES] = "auto",
     policies: Annotated[
@@ -119,7 +99,6 @@ def equilibrium(
         option("Write the mixtures, as one for both seats.", "FILE.npz"),
         Output((".npz",), is_kept=True),
     ] = None,
-    trust: Trust = False,
 ) -> Result:
     """Solve a game in mixtures, with proved bounds on its value.
 
@@ -135,7 +114,6 @@ def equilibrium(
     false or null), kind (matrix, policy, none or open), components of the mixture, memory (what
     full memory wins beyond 1/2 against the equilibrium, or null), seconds.
     """
-    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     kernels = "search", "full memory"  # parts of Hog, compiled before they are used
     game = chosen.load(*kernels)
     if policies and chosen.is_hog:
@@ -169,17 +147,13 @@ def equilibrium(
 
 
 def audit_(
-    rules_name: AnyRulesName = None,
-    game_name: GameName = None,
-    forget: Forget = None,
-    teams: Teams = None,
+    chosen: AnyGame,
     goal: Annotated[
         int | None,
         option("Goal of the game walked. [6, or less where that is too large]", "G", min=1),
         OF_HOG,
     ] = None,
     max_dice: Annotated[int, option("Most dice in it.", "N", min=1), OF_HOG] = 2,
-    trust: Trust = False,
 ) -> Result:
     """Audit recall: losses by information set, and valid theorems.
 
@@ -187,7 +161,6 @@ def audit_(
     they show is one of the full game too: both histories of its witness lead to the same scores
     there. That a property holds is shown for the game walked only.
     """
-    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load()
     if not chosen.is_hog:
         players = game.audit()  # one audit for each
@@ -206,10 +179,7 @@ def audit_(
 
 
 def export_game(
-    rules_name: AnyRulesName = None,
-    game_name: GameName = None,
-    forget: Forget = None,
-    teams: Teams = None,
+    chosen: AnyGame,
     goal: Annotated[int | None, option("Another goal.", "G", min=1), OF_HOG] = None,
     max_dice: Annotated[
         int | None, option("Another most number of dice.", "N", min=1), OF_HOG
@@ -219,14 +189,12 @@ def export_game(
         option("A name ending in .efg, or with --game in .npz.", "FILE"),
         Output((".efg",), is_kept=True, of_games=(".efg", ".npz")),
     ] = Path("hog.efg"),
-    trust: Trust = False,
 ) -> Result:
     """Write the game tree in Gambit's extensive form, or save it.
 
     A saved tree, of a game other than Hog, is read by ``--game FILE.npz``. Of Hog, sizes go to
     standard error before anything is written; trees of more than two million nodes are refused.
     """
-    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load()
     data: dict[str, Any] = chosen.facts
     if not chosen.is_hog:
