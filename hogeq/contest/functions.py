@@ -327,12 +327,16 @@ class Comparison(NamedTuple):
     exact: hogeq.Strategy | None  # table of a final_strategy that samples, by exact means
 
     def text(self) -> Text:
-        """List the functions that differ, each with how and at what cost, then the right ones."""
+        """List the functions that differ, each with how and at what cost, then the right ones.
+
+        Nothing if none was compared.
+        """
         right_names = [compared.function for compared in self.functions if not compared.differ]
         lines = [compared.told for compared in self.functions if compared.differ]
         if right_names:
             lines.append(f"as in the game: {', '.join(right_names)}")
-        return ["", *lines, *self.failed]
+        lines += self.failed
+        return ["", *lines] if lines else []
 
 
 def compare_functions(
