@@ -117,17 +117,9 @@ def attack_(
         rows.insert(1, ("certified", bound_text, meaning))
     text: Text = [f"against {strategy}, {chosen.title}", "", Table(rows, left=3)]
     if chosen.is_hog:
-        game = chosen.hog_game
-        if not isinstance(game.rules.goal, tuple):  # an even game is 1/2
-            gap = between(response.value - 0.5, upper - 0.5, are_one=response.is_proved)
-            text += ["", f"exploitability: {gap}"]
-        gains = game.gains(response.strategy, target)
-        choices = game.rules.choices
-        data |= gains.to_json(response.matrix, choices)
-        # Without hidden memory a proved response is exact, and notes on the search say nothing.
-        if len(game.memories) > 1 or not response.is_proved:
-            text += response.lines()
-        text += gains.text(response.matrix, choices)
+        gains_data, lines = _gains_in_hog(chosen.hog_game, response, target, upper)
+        data |= gains_data
+        text += lines
     elif response.lines():
         text += ["", *response.lines()]
     if plot is not None:
@@ -157,6 +149,27 @@ def _best_response(
         return response, data, [*response.rows(), *member_gains.rows()]
     response = game.attack(target, budget)
     return response, response.to_json(), response.rows()
+
+
+def _gains_in_hog(
+    game: "hogeq.Hog", response: "hogeq.Response", target: "hogeq.Strategy", upper: float
+) -> tuple[dict[str, Any], Text]:
+    """Compute the gains by position of a response to a strategy; return their data and text.
+
+    The text begins with the exploitability, between the response's win rate and the bound `upper`
+    on all responses, less 1/2, unless each player has a goal.
+    """
+    text: Text = []
+    if not isinstance(game.rules.goal, tuple):  # an even game is 1/2
+        gap = between(response.value - 0.5, upper - 0.5, are_one=response.is_proved)
+        text = ["", f"exploitability: {gap}"]
+    # Without hidden memory a proved response is exact, and notes on the search say nothing.
+    if len(game.memories) > 1 or not response.is_proved:
+        text += response.lines()
+    gains = game.gains(response.strategy, target)
+    choices = game.rules.choices
+    text += gains.text(response.matrix, choices)
+    return gains.to_json(response.matrix, choices), text
 
 
 def _plot(chosen: Chosen, response: "hogeq.Response", target: "hogeq.Strategy", plot: Path) -> None:
