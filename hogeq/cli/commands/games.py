@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import hogeq
-from hogeq.cli.inputs import AnyGame
+from hogeq.cli.inputs import AnyGame, Chosen
 from hogeq.cli.options import MATRIX_SUFFIXES, OF_HOG, OF_TREES, Output, StartOfHog, option
 from hogeq.cli.shell import Result, computing, refusing, warn
 from hogeq.support.messages import HogeqError, Table, percent
@@ -38,6 +38,13 @@ def tablebase(
         tree_tablebase: Any = game.tablebase()
         text = [f"{chosen.title}, full information", "", tree_tablebase.table()]
         return Result({**chosen.facts, **tree_tablebase.to_json()}, text)
+    return _tablebase_of_hog(chosen, against, out, start)
+
+
+def _tablebase_of_hog(
+    chosen: Chosen, against: str | None, out: Path | None, start: str | None
+) -> Result:
+    """Solve Hog with full information; value a strategy `against` it, and write its matrix."""
     game = chosen.hog_game
     has_memory = len(game.memories) > 1
     target = None if against is None else game.second.strategy(against)
@@ -46,7 +53,6 @@ def tablebase(
             f"--out: rules {chosen.title} have hidden memory, and the best roll depends on it: "
             "allowed without memory"
         )
-    scores = chosen.scores
     if start is not None and against is not None and has_memory:
         raise HogeqError("--start: allowed with --against for rules without hidden memory")
     own_tablebase = game.tablebase()
@@ -55,13 +61,13 @@ def tablebase(
     # Tablebase and description of the player who moves first, by the prefix of JSON's keys.
     first_movers = {"": (own_tablebase, "whoever moves first")}
     if isinstance(game.rules.goal, tuple):  # each player has a goal
-        texts = [f"the player to {goal}, moving first" for goal in game.rules.goals]
+        own_goal, other_goal = game.rules.goal
         first_movers = {
-            "": (own_tablebase, texts[0]),
-            "second_": (game.second.tablebase(), texts[1]),
+            "": (own_tablebase, f"the player to {own_goal}, moving first"),
+            "second_": (game.second.tablebase(), f"the player to {other_goal}, moving first"),
         }
     for prefix, (player_tablebase, mover) in first_movers.items():
-        value, first_roll = player_tablebase.opening(*scores)
+        value, first_roll = player_tablebase.opening(*chosen.scores)
         data |= {f"{prefix}value": value, f"{prefix}first_roll": first_roll}
         rows.append(("value", percent(value), f"win probability of {mover}"))
         rows.append(("first roll", first_roll, "dice"))
@@ -70,7 +76,7 @@ def tablebase(
         if start is None:
             rate = own_tablebase.against(target)
         else:
-            rate = game.win_rate(own_tablebase.matrix, target, scores)
+            rate = game.win_rate(own_tablebase.matrix, target, chosen.scores)
         data |= {"against": rate.win_rate, "against_first": rate.first}
         data["against_second"] = rate.second
         note = " (remembering; the other does not)" if has_memory else ""
