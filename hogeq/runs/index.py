@@ -119,17 +119,24 @@ def _config_in(path: Path, manifest: Mapping[str, Any]) -> tuple[Any, str]:
     return read_yaml(file), str(file)
 
 
+def _final_figures(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the final figures of a manifest by fields of `RunRecord`, None for those it lacks."""
+    figures = figures_in(manifest)
+    fields = {}
+    for name, prefix in (("average_policy", ""), ("matrix", "matrix_"), ("mixture", "mixture_")):
+        ends = figures.get(name, {})
+        fields[f"{prefix}attack"] = ends.get("attack")
+        fields[f"{prefix}bound"] = ends.get("bound")
+    return fields
+
+
 def _record(path: Path, manifest: Mapping[str, Any], config: dict[str, Any]) -> RunRecord:
     """Make the record of a run, with its final figures or else those measured last.
 
     `config` has the values of the config by path, such as "solver.name".
     """
     environment = _mapping_at(manifest, "environment")
-    figures = {}
-    for name, prefix in (("average_policy", ""), ("matrix", "matrix_"), ("mixture", "mixture_")):
-        final_figures = figures_in(manifest).get(name, {})
-        figures[f"{prefix}attack"] = final_figures.get("attack")
-        figures[f"{prefix}bound"] = final_figures.get("bound")
+    figures = _final_figures(manifest)
     iterations = manifest.get("iterations")
     seconds = manifest.get("solver_seconds")
     has_metrics = not manifest.get("figures") and (path / METRICS).exists()
