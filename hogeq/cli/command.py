@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from functools import cache, wraps
-from inspect import Parameter, signature, unwrap
+from inspect import signature, unwrap
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -260,19 +260,15 @@ def with_game_options(function: Callable[..., Any], name: str) -> Callable[..., 
     function, as a `Chosen`. `name` is the command's, for refusals. A function without such a
     parameter is returned as it is.
     """
-    parameters: list[Parameter] = []
-    game_parameter = ""
-    game_options: list[str] = []
-    for parameter in signature(function, eval_str=True).parameters.values():
-        if parameter.annotation in list(_GAME_OPTIONS):  # by equality: others may have no hash
-            game_parameter = parameter.name
-            options_of_game = signature(_GAME_OPTIONS[parameter.annotation]).parameters
-            game_options = list(options_of_game)
-            parameters += options_of_game.values()
-        else:
-            parameters.append(parameter)
-    if not game_parameter:
+    parameters = list(signature(function, eval_str=True).parameters.values())
+    hints = [parameter.annotation for parameter in parameters]
+    game_hint = next((hint for hint in _GAME_OPTIONS if hint in hints), None)
+    if game_hint is None:
         return function
+    index = hints.index(game_hint)
+    game_parameter = parameters[index].name
+    game_options = signature(_GAME_OPTIONS[game_hint]).parameters
+    parameters[index : index + 1] = game_options.values()
 
     @wraps(function)
     def command(**values: Any) -> Any:

@@ -88,8 +88,9 @@ def attack_(
     and those where it rolls other dice than S) and gains (score, opponent, usual, counter, gain).
     """
     proof_kernels = [] if certify is None else ["certificates"]
-    kernels = "search", "full memory", *proof_kernels  # parts of Hog, compiled before they are used
-    game = chosen.load(*kernels, strategies=[strategy], own_goals=True)
+    game = chosen.load(
+        kernels=["search", "full memory", *proof_kernels], strategies=[strategy], own_goals=True
+    )
     budget = hogeq.Budget(
         starts=starts,
         anneal_steps=anneal_steps,
@@ -205,8 +206,7 @@ def attack_field(
     on: ComputeOn = None,
 ) -> Result:
     """Find the matrix that wins most from several rivals."""
-    kernels = ("search",)  # parts of Hog, compiled before they are used
-    game = chosen.load_hog(*kernels, strategies=strategies)
+    game = chosen.load_hog(kernels=["search"], strategies=strategies)
     rivals = [game.strategy(name) for name in strategies]
     budget = hogeq.Budget(starts=starts, anneal_steps=anneal_steps, kicks=kicks, seed=seed)
     with computing(on, jobs):

@@ -32,8 +32,7 @@ def tablebase(
     JSON of other games than Hog: the game, value (payoff to who moves first), lower and upper
     (proved bounds on it), player (who moves first), rounds.
     """
-    kernels = ("full memory",)  # parts of Hog, compiled before they are used
-    game = chosen.load(*kernels, strategies=[against], own_goals=True, start=start)
+    game = chosen.load(kernels=["full memory"], strategies=[against], own_goals=True, start=start)
     if not chosen.is_hog:
         tree_tablebase: Any = game.tablebase()
         text = [f"{chosen.title}, full information", "", tree_tablebase.table()]
@@ -120,8 +119,7 @@ def equilibrium(
     false or null), kind (matrix, policy, none or open), components of the mixture, memory (what
     full memory wins beyond 1/2 against the equilibrium, or null), seconds.
     """
-    kernels = "search", "full memory"  # parts of Hog, compiled before they are used
-    game = chosen.load(*kernels)
+    game = chosen.load(kernels=["search", "full memory"])
     if policies and chosen.is_hog:
         with computing():
             existence = chosen.hog_game.existence(seconds)

@@ -56,8 +56,9 @@ def play(
     --first you, the second with engine, and optimal is an equilibrium.
     """
     strategies = [] if engine in OPTIMAL else [engine]
-    kernels = "full memory", "hidden states"  # parts of Hog, compiled before they are used
-    game = chosen.load(*kernels, strategies=strategies, own_goals=True, start=start)
+    game = chosen.load(
+        kernels=["full memory", "hidden states"], strategies=strategies, own_goals=True, start=start
+    )
     if not chosen.is_hog:
         return _play_tree(chosen, game, engine, first, seed)
     import numpy as np

@@ -39,9 +39,12 @@ def analyze_(
 
     With a goal for each player, the player to move has the first: goal: [50, 65].
     """
-    kernels = "values", "hidden states"  # parts of Hog, compiled before they are used
-    strategies = [strategy or DEFAULT_PAST]
-    game = chosen.load_hog(*kernels, strategies=strategies, own_goals=True, at=(score, opponent))
+    game = chosen.load_hog(
+        kernels=["values", "hidden states"],
+        strategies=[strategy or DEFAULT_PAST],
+        own_goals=True,
+        at=(score, opponent),
+    )
     has_memory = len(game.memories) > 1
     if has_memory:
         game.prepare("reach")
@@ -127,8 +130,11 @@ def beliefs(
 
     Of a mixture also the probability that each component is played.
     """
-    kernels = "reach", "full memory", "hidden states"  # parts of Hog, compiled before they are used
-    game = chosen.load_hog(*kernels, strategies=[strategy, against], at=(score, opponent))
+    game = chosen.load_hog(
+        kernels=["reach", "full memory", "hidden states"],
+        strategies=[strategy, against],
+        at=(score, opponent),
+    )
     own_strategy = game.strategy(strategy)
     other_strategy = own_strategy if against is None else game.strategy(against)
     has_mixture = "mixture" in {own_strategy.kind, other_strategy.kind}

@@ -187,8 +187,7 @@ def diff(
     games: payoffs; changes have player, infoset, and before and after by action. Where rounding
     shows there are ends as well: by before, after and match, and of a change's gain.
     """
-    kernels = "matches", "search"  # parts of Hog, compiled before they are used
-    game = chosen.load(*kernels, strategies=[a, b, *(against or [])])
+    game = chosen.load(kernels=["matches", "search"], strategies=[a, b, *(against or [])])
     if not chosen.is_hog:
         names = against or [a]
         return _difference_result(chosen, game.diff(a, b, [*names]), a, b, names)
@@ -235,8 +234,7 @@ def improve(
             raise HogeqError("--out: missing; allowed without it: --explain alone")
         return _explain(chosen, table, against)
     _check_player_name(player_name, table, out)
-    kernels = "matches", "search"  # parts of Hog, compiled before they are used
-    game = chosen.load_hog(*kernels, strategies=[table, *(against or [])])
+    game = chosen.load_hog(kernels=["matches", "search"], strategies=[table, *(against or [])])
     start = game.strategy(table)
     rivals = _load_rivals(game, against)
     player_name = _player_name_for(out, player_name, table, start)
@@ -264,8 +262,7 @@ def improve(
 
 def _explain(chosen: Chosen, table: str, against: list[str] | None) -> Result:
     """Explain why a table or a policy loses to one opponent: its losses, and changes that gain."""
-    kernels = "matches", "search"  # parts of Hog, compiled before they are used
-    game = chosen.load_hog(*kernels, strategies=[table, *(against or [])])
+    game = chosen.load_hog(kernels=["matches", "search"], strategies=[table, *(against or [])])
     rivals = _load_rivals(game, against)
     if len(rivals) > 1:
         raise HogeqError(f"--against: {len(rivals)} opponents; allowed with --explain: one")

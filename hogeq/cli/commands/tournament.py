@@ -49,8 +49,7 @@ def compare(
     full_memory is optimal play by players with full memory.
     With a goal for each player, goal: [50, 65], the first is A's and the second B's.
     """
-    kernels = ("matches",)  # parts of Hog, compiled before they are used
-    game = chosen.load(*kernels, strategies=[a, b], own_goals=True, start=start)
+    game = chosen.load(kernels=["matches"], strategies=[a, b], own_goals=True, start=start)
     notes: Text = []
     if not chosen.is_hog:
         value = game.value(a, b)
