@@ -398,6 +398,8 @@ def test_the_glossary_is_in_order_and_names_are_those_of_the_package() -> None:
 def test_who_cites_finds_the_version_that_is_installed() -> None:
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
     assert f"version: {hogeq.__version__}" in citation
+    newest, *_ = re.findall("^## (.*)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert newest in {hogeq.__version__, "Unreleased"}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert f"license: {project['license']}" in citation
     assert project["authors"][0]["name"] in citation

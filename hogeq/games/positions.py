@@ -1,5 +1,7 @@
 """Games by their positions: no tree, or a large one. Private: users hold a `Game`."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable
 from functools import cached_property
 

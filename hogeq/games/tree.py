@@ -1,5 +1,7 @@
 """Games that have a tree."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Sequence
 from functools import cached_property
@@ -88,7 +90,7 @@ class TreeGame(RowGame):
         return of_tree(self.tree)
 
     @cached_property
-    def _full_information(self) -> "FullInformation":
+    def _full_information(self) -> FullInformation:
         from hogeq.trees import full_information
 
         is_rounded = self.tree.is_rounded
@@ -115,7 +117,7 @@ class TreeGame(RowGame):
 
         return bound_full_memory(self.tree, self.strategy(strategy).whole())
 
-    def _problems(self, strategy: StrategySpec) -> "list[Problem]":
+    def _problems(self, strategy: StrategySpec) -> list[Problem]:
         """Pose the problems of a responder to a strategy, who remembers the own past."""
         from hogeq.trees.pasts import pose_problems
 
@@ -127,7 +129,7 @@ class TreeGame(RowGame):
         # It is never negative, since a strategy is a response to itself.
         return interval._replace(lower=max(interval.lower, 0.0))
 
-    def nash_conv(self, strategy: StrategySpec, budget: Budget | None = None) -> "NashConv":
+    def nash_conv(self, strategy: StrategySpec, budget: Budget | None = None) -> NashConv:
         """NashConv of a policy, twice its exploitability; and what each player gains alone.
 
         A member of a team who alone deviates gains no more than the team.
@@ -201,7 +203,7 @@ class TreeGame(RowGame):
         solved = self.equilibrium(seconds / 2.0, method)
         return self._named(in_policies(self.tree, solved, deadline))
 
-    def gaps(self, strategy: StrategySpec, seconds: float = 10.0) -> "tuple[Gaps, Gaps]":
+    def gaps(self, strategy: StrategySpec, seconds: float = 10.0) -> tuple[Gaps, Gaps]:
         """How far a policy is from ex ante optimal, an EDT and a CDT equilibrium, by player.
 
         EDT and CDT are evidential and causal decision theory. The game may have absent-mindedness
@@ -225,7 +227,7 @@ class TreeGame(RowGame):
         time_of_first = deadline.share(0.5 if player_1_decides else 1.0)
         return gaps_of(tree, policy, 0, time_of_first), gaps_of(tree, policy, 1, deadline)
 
-    def audit(self) -> "tuple[Audit, Audit]":
+    def audit(self) -> tuple[Audit, Audit]:
         """Recall of each player, with two histories where it fails.
 
         A team is one player; its audit has those of its members.
@@ -242,7 +244,7 @@ class TreeGame(RowGame):
 
         return audit_of(self.tree, 0), audit_of(self.tree, 1)
 
-    def audit_text(self, players: "Sequence[Audit]") -> Text:
+    def audit_text(self, players: Sequence[Audit]) -> Text:
         """Lay out the audits of both sides, as the command prints them.
 
         Examples

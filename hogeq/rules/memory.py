@@ -444,9 +444,11 @@ def _relevant_fields(rules: Rules, memory: Memory) -> list[tuple[str, Axis, int]
     ]
 
 
-def memory_fields(rules: Rules, memory: Memory) -> dict[str, Any]:
+def memory_fields(rules: Rules, memory: Memory) -> dict[str, int | str]:
     """Return the fields of a memory that the rules look at, by name, as users write them."""
-    fields: dict[str, Any] = {name: value for name, _, value in _relevant_fields(rules, memory)}
+    fields: dict[str, int | str] = {
+        name: value for name, _, value in _relevant_fields(rules, memory)
+    }
     if "extra" in fields:
         fields["extra"] = bool(memory.extra)
     if "remembered" in fields:

@@ -171,13 +171,7 @@ def solve_tree(tree: FlatTree, limit: float | Deadline, method: str = "auto") ->
         raise HogeqError(refusal("method", method, f"one of {', '.join(METHODS)}", METHODS))
     deadline = Deadline.of(limit)
     if any(sequence_form(tree, player).is_absent_minded for player in (0, 1)):
-        if method not in {"auto", "columns"}:
-            allowed = "auto or columns, where an information set can be met twice in a play"
-            raise HogeqError(refusal("method", method, allowed))
-        has_one_player = len(set(tree.seat.tolist())) == 1
-        if has_one_player:
-            return solve_absent_minded(tree, deadline)
-        method = "columns"
+        return _solve_absent_minded(tree, deadline, method)
     if method in {"dag", "columns"}:
         return columns.solve_by_columns(tree, deadline, method)
     solving = Solving(tree, deadline)

@@ -17,7 +17,7 @@ from hogeq.strategies.arrays import (
     one_hot,
     table_of_function,
 )
-from hogeq.strategies.strategy import Kind, Mixture, Sized, Strategy, shape_like
+from hogeq.strategies.strategy import HasRules, Kind, Mixture, Sized, Strategy, shape_like
 from hogeq.support.aliases import Floats, Policy, matrix_type
 from hogeq.support.messages import refusal
 
@@ -51,8 +51,7 @@ def strategy_of_result(candidate: Any) -> Any:
 
 def least_choice(game: Sized) -> int:
     """Return the lowest choice of a game: the fewest dice, or -1 where the last action is that."""
-    rules = getattr(game, "rules", None)
-    return getattr(rules, "least_answer", 0)
+    return game.rules.least_answer if isinstance(game, HasRules) else 0
 
 
 def strategy_of(game: Sized, strategy: StrategyLike, name: str = "strategy") -> Strategy:

@@ -41,10 +41,10 @@ import numpy.lib.format as npy
 import numpy.typing as npt
 
 from hogeq.strategies.arrays import StrategyError, bad_cells, check_matrix
-from hogeq.strategies.conversion import least_choice, strategy_of_shape
+from hogeq.strategies.conversion import strategy_of_shape
 from hogeq.strategies.forms import Form, read_code, read_text, without_goal
 from hogeq.strategies.infosets import NamedRows
-from hogeq.strategies.strategy import Mixture, Sized, Strategy
+from hogeq.strategies.strategy import HasRules, Mixture, Sized, Strategy
 from hogeq.strategies.submissions import Fault, Submission
 from hogeq.strategies.writing import MADE_FOR, MIXTURE_NAMES, TABLE_NAMES, WEIGHTS
 from hogeq.support.archives import COMPRESSED, HEADER_BYTES, npy_header, open_archive
@@ -145,10 +145,20 @@ class Sizes(TypedDict):
 
 def sizes_of(game: Sized) -> Sizes:
     """Return the sizes of a game's tables."""
-    least = least_choice(game)
-    max_dice = game.shape[-1] - 1 + min(least, 0)
-    most = getattr(getattr(game, "rules", None), "most_answer", max_dice)
-    return {"goal": game.shape[0], "max_dice": max_dice, "least": least, "most": most}
+    if isinstance(game, HasRules):
+        return _sizes_by(game.rules)
+    last_action = game.shape[-1] - 1
+    return {"goal": game.shape[0], "max_dice": last_action, "least": 0, "most": last_action}
+
+
+def _sizes_by(rules: "Rules") -> Sizes:
+    """Return the sizes of tables by rules of Hog."""
+    return {
+        "goal": rules.size,
+        "max_dice": rules.max_dice,
+        "least": rules.least_answer,
+        "most": rules.most_answer,
+    }
 
 
 def inspect(
@@ -179,13 +189,7 @@ def inspect(
     >>> [(fault.kind, fault.times) for fault in found.faults]
     [('range', 1)]
     """
-    sizes: Sizes = {
-        "goal": rules.size,
-        "max_dice": rules.max_dice,
-        "least": rules.least_answer,
-        "most": rules.most_answer,
-    }
-    submission, form = inspect_with_form(Path(path), trust, time_limit, sizes)
+    submission, form = inspect_with_form(Path(path), trust, time_limit, _sizes_by(rules))
     return replace(submission, is_code=form is None)
 
 

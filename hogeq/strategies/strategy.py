@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -37,6 +37,8 @@ from hogeq.support.messages import one_line, printable, refusal
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from hogeq.rules import Rules
 
 SEATS: Final = ("first", "second")
 
@@ -88,6 +90,15 @@ class Sized(Protocol):
     @property
     def has_scores(self) -> bool:
         """Whether its rows are pairs of scores, as in Hog."""
+
+
+@runtime_checkable
+class HasRules(Protocol):
+    """A game of Hog, whose rules say which numbers of dice a table may hold."""
+
+    @property
+    def rules(self) -> "Rules":
+        """Its rules."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
