@@ -17,7 +17,6 @@ from hogeq.kernels.cell_vectors import Board, Family, Shape
 from hogeq.kernels.program import Program, zeros
 from hogeq.model.protocol import Reach, WinRate
 from hogeq.model.tables import Tables
-from hogeq.model.vector_passes import VectorPasses
 from hogeq.support.aliases import Floats, Ints
 
 Positions = NDArray[np.int32]
@@ -364,10 +363,11 @@ def _pages(shape: Shape, board: Board, seats: int, dtype: DTypeLike) -> dict[str
     }
 
 
-class CellPasses(VectorPasses):
-    """Passes whose vectors run over the cells of a diagonal.
+class CellPasses:
+    """Passes of one player (self-play), or of one player against n opponents.
 
-    `hogeq/kernels/cell_passes.py` describes the operands of the kernels.
+    `matches` is n, `players` 1 in self-play and else 2. Dictionaries have the arguments of the
+    kernels by name; `hogeq/kernels/cell_passes.py` describes them.
     """
 
     def __init__(
@@ -377,16 +377,17 @@ class CellPasses(VectorPasses):
         cells = 64 // np.dtype(dtype).itemsize  # of a vector of 64 bytes
         layout = CellLayout(tables, cells)
         shape, board = layout.shape, layout.board
+        self._value_program = Program(write_values, shape, dtype)
+        self._reach_program = Program(write_reach, shape, dtype)
         totals = 2 * board.goal - 1
-        super().__init__(
-            programs=(Program(write_reach, shape, dtype), Program(write_values, shape, dtype)),
-            shape=(board.goal, board.goal, shape.num_actions),
-            players=players,
-            matches=matches,
-            reach=zeros((matches, totals * shape.num_memories * board.row_width), dtype),
-        )
-        self._operands |= {
+        self._reach = zeros((matches, totals * shape.num_memories * board.row_width), dtype)
+        self._starts = np.zeros((matches, players))  # win probability when moving first
+        self._changes = np.zeros(1)  # rows that ASCEND changed
+        self.action_values = np.zeros((board.goal, board.goal, shape.num_actions))
+        self.each_reach = np.zeros((matches, board.goal, board.goal))
+        self._arguments = {
             **board._asdict(),
+            "players": players,
             "landing": layout.landing,
             "no_dice": layout.no_dice,
             "handover": layout.handover,
@@ -396,30 +397,70 @@ class CellPasses(VectorPasses):
             "sums": zeros((matches * players * board.sums_size,), dtype),
             "lines": zeros((matches * shape.most_lines * cells,), dtype),
         }
-        self._reach_operands |= {
+        self._reach_arguments = {
+            "start_probability": 1.0 / players,
             "landing_reach": zeros((shape.num_pages * cells,), dtype),
             **_pages(shape, board, players, dtype),
         }
         value_pages = _pages(shape, board, matches * players, dtype)
         for pages in value_pages.values():
             pages[:, -1] = 1.0  # the last constant of a page: the value of a win
-        self._value_operands |= {
-            "are_matrices": 0,
+        self._value_arguments = {
+            "matches": matches,
             "sums_past_goal": layout.sums_past_goal.astype(dtype),
             **value_pages,
             "row": zeros((shape.num_actions * cells,), np.float64),
             "action_sums": zeros((shape.num_actions * cells,), dtype),
+            "reach": self._reach,
+            "starts": self._starts,
+            "action_values": self.action_values,
+            "changes": self._changes,
         }
 
-    def _of_match(self, policies: Floats, match: int) -> dict[str, Any]:
-        return {"policies": policies, "opponent": 1 + match}
+    def forward(self, policies: Floats, *, memories: bool = True) -> Floats:
+        """Compute the reach of the player's cells against each opponent: `each_reach`, (n, G, G).
+
+        `policies` are (1 + n, G, G, K), the player's first, or one alone in self-play. The reach of
+        hidden states is stored for a pass backward, unless `memories` is False.
+        """
+        for match, cell_reach in enumerate(self.each_reach):
+            self._reach_program(
+                **self._arguments,
+                **self._reach_arguments,
+                keeps_memories=int(memories),
+                opponent=1 + match,
+                policies=policies,
+                reach=self._reach[match],
+                infoset_reach=cell_reach,
+            )
+        return self.each_reach
+
+    def backward(
+        self, role: int, policies: Floats, reach: Reach, temperature: float, damping: float
+    ) -> tuple[Floats, int]:
+        """Compute values of all cells against all opponents, the player acting by its role.
+
+        COUNTERFACTUAL fills `action_values`, (G, G, K); ASCEND and SOFTMAX change the first of the
+        `policies`. `reach` is that of the mixture of opponents. Returns the win probability of each
+        player when moving first, (n, players), and how many rows ASCEND changed.
+        """
+        self._value_program(
+            **self._arguments,
+            **self._value_arguments,
+            role=int(role),
+            are_matrices=int(policies.ndim == 3),
+            policies=policies.reshape(-1),
+            weights=reach.weights,
+            infoset_reach=reach.rows,
+            temperature=float(temperature),
+            damping=float(damping),
+        )
+        return self._starts, int(self._changes[0])
 
     def win_rate(self, matrices: Ints) -> WinRate:
         """Exact win rate of the first of two matrices, int64 (2, G, G)."""
         rolls = matrices.astype(np.float64)
         unread_reach = Reach(self.each_reach[0], np.ones(1))
         # Temperature and damping are for roles that change the policy.
-        starts, _ = self.backward(
-            EVALUATE, rolls, unread_reach, temperature=1.0, damping=1.0, are_matrices=1
-        )
+        starts, _ = self.backward(EVALUATE, rolls, unread_reach, temperature=1.0, damping=1.0)
         return WinRate.from_starts(*starts[0].tolist())

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 from math import isqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -10,9 +10,8 @@ from numpy.typing import DTypeLike
 from hogeq.graph.turns import OTHER
 from hogeq.kernels.memory_vectors import Shape, write_duel, write_reach, write_values
 from hogeq.kernels.program import Program, zeros
-from hogeq.model.protocol import WinRate
+from hogeq.model.protocol import Reach, WinRate
 from hogeq.model.tables import Tables
-from hogeq.model.vector_passes import VectorPasses
 from hogeq.support.aliases import Floats, Ints
 
 VECTOR = 8  # doubles of a vector
@@ -228,11 +227,8 @@ def _visits(tables: Tables, shape: Shape, column: _Column, own: Ints, opponent: 
     return np.column_stack([own, opponent, no_dice])
 
 
-class MemoryPasses(VectorPasses):
-    """Passes whose vectors hold the memories of a cell.
-
-    `hogeq/kernels/memory_vectors.py` describes the operands of the kernels.
-    """
+class MemoryPasses:
+    """Passes of one player (self-play), or of one player against n opponents."""
 
     def __init__(
         self, tables: Tables, players: int, dtype: DTypeLike = np.float64, matches: int = 1
@@ -241,26 +237,21 @@ class MemoryPasses(VectorPasses):
 
         A cell is a pair of scores, a column the cells of one opponent's score. It has afterstates,
         the scores that a turn leaves, by record: what memory keeps of the turn. `matches` is the
-        number of opponents; `players` is 1 in self-play and else 2.
+        number of opponents; `players` is 1 in self-play and else 2. The kernels' docstrings,
+        :func:`hogeq.kernels.memory_vectors.write_values`, describe their arguments.
         """
         goal, shape = tables.goal, memory_shape(tables)
-        # 0 for the widest vectors, 64 bytes; half as wide in single precision if these do not fit.
-        width = VECTOR if shape.lanes % (2 * VECTOR) else 0
-        super().__init__(
-            programs=(
-                Program(write_reach, shape, dtype, width),
-                Program(write_values, shape, dtype, width),
-            ),
-            shape=(goal, goal, shape.num_actions),
-            players=players,
-            matches=matches,
-            reach=zeros((matches, goal * goal * shape.reach_size), dtype),
-        )
         column = _column(tables, shape)
         own, opponent = pass_order(goal, max(1, STRIP // matches))  # of cells, by visit
         (win_at_once,) = tables.win_at_once  # by own and opponent's score, and roll
+        # 0 for the widest vectors, 64 bytes; half as wide in single precision if these do not fit.
+        width = VECTOR if shape.lanes % (2 * VECTOR) else 0
+        self._value_program = Program(write_values, shape, dtype, width)
+        self._reach_program = Program(write_reach, shape, dtype, width)
         opponent_left, own_left, arrival_start = _arrivals(tables)
-        self._operands |= {
+        self._arguments = {
+            "players": players,
+            "goal": goal,
             "column_size": column.size,
             "visits": _visits(tables, shape, column, own, opponent),
             "column_positions": column.positions,
@@ -270,18 +261,64 @@ class MemoryPasses(VectorPasses):
         }
         points = _points_by_record(tables)
         most_points = [max(points[record]) for record in shape.shared_records]
-        self._reach_operands |= {
+        self._reach_arguments = {
             "used_size": column.used_size,
+            "start_probability": 1.0 / players,
             "most_points": np.array(most_points, np.int64),
         }
-        self._value_operands |= {
+        self._reach = zeros((matches, goal * goal * shape.reach_size), dtype)
+        self._starts = np.zeros((matches, players))  # win probability when moving first
+        self._changes = np.zeros(1)  # rows that ASCEND changed
+        self.action_values = np.zeros((goal, goal, shape.num_actions))
+        self.each_reach = np.zeros((matches, goal, goal))
+        self._value_arguments = {
+            "matches": matches,
             "past_goal_position": column.past_goal_position,
             "wins_at_once": win_at_once[own, opponent],  # by visit and roll
             "wins_past_goal": np.ascontiguousarray(win_at_once[goal:].swapaxes(0, 1)),
+            "reach": self._reach,
+            "starts": self._starts,
+            "action_values": self.action_values,
+            "changes": self._changes,
         }
 
-    def _of_match(self, policies: Floats, match: int) -> dict[str, Any]:
-        return {"policies": policies if match == 0 else policies[[0, 1 + match]]}
+    def forward(self, policies: Floats, *, memories: bool = True) -> Floats:
+        """Compute the reach of the player's cells against each opponent: `each_reach`, (n, G, G).
+
+        `policies` are (1 + n, G, G, K), the player's first, or one alone in self-play. The reach of
+        hidden states is stored for a pass backward, unless `memories` is False.
+        """
+        for match, cell_reach in enumerate(self.each_reach):
+            self._reach_program(
+                **self._arguments,
+                **self._reach_arguments,
+                keeps_memories=int(memories),
+                policies=policies if match == 0 else policies[[0, 1 + match]],
+                reach=self._reach[match],
+                infoset_reach=cell_reach,
+            )
+        return self.each_reach
+
+    def backward(
+        self, role: int, policies: Floats, reach: Reach, temperature: float, damping: float
+    ) -> tuple[Floats, int]:
+        """Compute values of all cells against all opponents, the player acting by its role.
+
+        COUNTERFACTUAL fills `action_values`, (G, G, K); ASCEND and SOFTMAX change the first of the
+        `policies`. `reach` is that of the mixture of opponents. Returns the win probability of each
+        player when moving first, (n, players), and how many rows ASCEND changed.
+        """
+        self._value_program(
+            **self._arguments,
+            **self._value_arguments,
+            role=int(role),
+            policies=policies,
+            weights=reach.weights,
+            infoset_reach=reach.rows,
+            temperature=float(temperature),
+            damping=float(damping),
+        )
+        return self._starts, int(self._changes[0])
 
 
 def can_duel(tables: Tables) -> bool:
