@@ -131,6 +131,25 @@ def test_teams_may_have_more_players_than_a_byte_counts(tmp_path: Path) -> None:
     assert again.equilibrium(5.0).lower == pytest.approx(players - 1)
 
 
+def test_an_audit_takes_no_table_by_sets_and_actions(tmp_path: Path) -> None:
+    """The second player sees one of many choices: as many sets of two as one has actions."""
+    choices = 1_000
+    names = " ".join(f'"{one}"' for one in range(choices))
+    lines = ['EFG 2 R "seen" { "one" "two" } ""', f'p "" 1 1 "" {{ {names} }} 0']
+    for choice in range(choices):
+        lines.append(f'p "" 2 {choice + 1} "" {{ "left" "right" }} 0')
+        lines += [f't "" {2 * choice + side + 1} "" {{ {side} {-side} }}' for side in range(2)]
+    path = tmp_path / "seen.efg"
+    path.write_text("\n".join(lines))
+    game: Any = hogeq.Game(path)
+    assert [one.findings["perfect recall"].holds for one in game.audit()] == [True, True]
+    tree = game.tree
+    assert tree.num_rows * tree.num_actions > 1_000_000
+    assert len(tree.action_numbers) == 3 * choices
+    held = [value for value in vars(tree).values() if isinstance(value, np.ndarray)]
+    assert max(array.size for array in held) <= 2 * tree.num_nodes
+
+
 def test_no_line_of_a_text_lists_all_actions(wide: Any) -> None:
     policy = wide.strategy("uniform").policy.copy()
     policy[0] = one_hot(ACTIONS - 1, ACTIONS)

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.analysis.tournament import WIN
+from hogeq.analysis.tournament import WIN, WinRates
 from hogeq.model.game import HogEngine
 from hogeq.model.rows import improvable
 from hogeq.search.ascent import random_policy, with_random_rolls
@@ -80,8 +80,13 @@ class Answer(NamedTuple):
 
     @property
     def beaten(self) -> int:
-        """Number of matches won, by a win rate above 0.500001."""
-        return int((self.win_rates > WIN).sum())
+        """Number of matches won, by a win rate above 0.500001 by more than rounding."""
+        return int(self.is_won.sum())
+
+    @property
+    def is_won(self) -> NDArray[np.bool_]:
+        """Whether it wins the match against each rival, (n,): the rule of :func:`hogeq.rank`."""
+        return np.asarray(WinRates.is_above(self.win_rates, WIN))
 
     def to_json(self) -> dict[str, Any]:
         """Return the win rates as plain values, without the strategy."""
@@ -90,8 +95,10 @@ class Answer(NamedTuple):
     def rows(self, names: Sequence[str]) -> list[tuple[str, str, str]]:
         """Lay out the win rates against the rivals of these names."""
         rows = [
-            (name, percent(rate), "beaten" if rate > WIN else "")
-            for name, rate in zip(names, self.win_rates.tolist(), strict=True)
+            (name, percent(rate), "beaten" if is_won else "")
+            for name, rate, is_won in zip(
+                names, self.win_rates.tolist(), self.is_won.tolist(), strict=True
+            )
         ]
         return [*rows, ("mean", percent(self.mean), f"{self.beaten} of {len(rows)} beaten")]
 
@@ -207,9 +214,10 @@ def _climb(field: Field, matrix: Matrix, objective: Objective) -> Answer:
         return _best([best, *ascend(field, matrix, mean_wins)], objective)
     for width in WIN_EDGES:
         best = _best([best, *ascend(field, matrix, partial(smooth_wins, width))], objective)
-    unbeaten = [rival for rival in np.argsort(-best.win_rates) if best.win_rates[rival] <= WIN]
+    nearest_first = np.argsort(-best.win_rates)
+    unbeaten = nearest_first[~best.is_won[nearest_first]]
     for rival in unbeaten[:MAX_TARGETS]:
-        target = best.win_rates > WIN
+        target = best.is_won
         target[rival] = True
         score = partial(shortfall, target, WIN_EDGES[1])
         ascent = ascend(field, np.array(best.strategy, np.int8), score)
@@ -242,9 +250,11 @@ def ascend(
     short does not count. `matrix` (G, G) is changed in place.
     """
     num_actions = field.game.num_actions
+    begun = deadline.spent
     rates = field.rates_of(one_hot(matrix, num_actions))
+    # Seconds of a step; of the first it is known that it computes such win rates, and more.
+    longest = deadline.spent - begun
     step_size = matrix.size  # number of cells
-    longest = 0.0  # seconds of a step
     for _ in range(STEP_LIMIT):
         begun = deadline.spent
         if deadline.left < longest:

@@ -31,7 +31,7 @@ from hogeq.figures.style import (
     wrapped,
 )
 from hogeq.strategies.strategy import Strategy
-from hogeq.support.messages import HogeqError, percent, refusal
+from hogeq.support.messages import HogeqError, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,7 +111,7 @@ def policy(
     """
     if isinstance(array, Strategy) and not array.has_scores:
         if reach is not None:
-            raise HogeqError(refusal("reach", "an array", "for strategies of Hog alone"))
+            raise HogeqError("reach: allowed for strategies of Hog, which are drawn by scores")
         return draw_infosets(array, path, title)
     hint = "a matrix is drawn by figures.matrix"
     table = as_table(array, "policy", "(G, G, K)", hint).astype(np.float64)

@@ -1,5 +1,6 @@
 """A figure as PNG. Importing this imports matplotlib."""
 
+import warnings
 from io import BytesIO
 from pathlib import Path
 from typing import IO
@@ -16,8 +17,13 @@ class PngFigure(Figure):
         FigureCanvasAgg(self)
 
     def write_png(self, file: Path | IO[bytes], dpi: int = 150) -> None:
-        """Write without date and version: the same numbers give the same bytes."""
-        self.savefig(file, dpi=dpi, format="png", metadata={"Software": None})
+        """Write without date and version: the same numbers give the same bytes.
+
+        Characters that the font lacks are drawn as boxes.
+        """
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font", UserWarning)
+            self.savefig(file, dpi=dpi, format="png", metadata={"Software": None})
 
     def png(self) -> bytes:
         """Bytes of the picture."""

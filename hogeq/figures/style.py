@@ -241,8 +241,10 @@ def as_table(array: ArrayLike, name: str, shape: str = "(G, G)", hint: str = "")
     if isinstance(array, Strategy) and not array.has_scores:
         allowed = "strategies of Hog; figures.exploitability takes any game, as figures.policy does"
         raise HogeqError(f"{name}: has no scores; allowed: {allowed}")
-    if isinstance(getattr(array, "strategy", None), Strategy):  # a result
-        raise HogeqError(f"{name}: got a {type(array).__name__}; allowed: its .strategy, or arrays")
+    for attribute in ("strategy", "profile"):
+        if isinstance(getattr(array, attribute, None), Strategy):  # a result
+            allowed = f"its .{attribute}, or arrays"
+            raise HogeqError(f"{name}: got {type(array).__name__}; allowed: {allowed}")
     table = as_array(array, name, shape)
     num_axes = len(shape.split(","))
     is_square = len(set(table.shape[:2])) <= 1

@@ -24,7 +24,9 @@ from hogeq.strategies.conversion import StrategyLike
 from hogeq.strategies.infosets import NamedRows
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
+from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError, nearest, refusal
+from hogeq.support.parameters import NotNegative, check
 from hogeq.support.teams import Teams
 
 if TYPE_CHECKING:
@@ -421,12 +423,20 @@ class Game:
             mixture=None if is_policy else last_strategy,
             snapshots=tuple(snapshots),
             measure=self.exploitability,
+            units=self.units,
         )
 
     def purify(
-        self, strategy: StrategySpec, method: str = "argmax", **parameters: object
+        self,
+        strategy: StrategySpec,
+        method: str = "argmax",
+        seconds: float | None = None,
+        **parameters: object,
     ) -> Strategy:
         """Make a matrix of a policy by a purifier's name and parameters.
+
+        After so many `seconds` it is the best matrix so far; a purifier of your own has to look at
+        the time itself.
 
         Examples
         --------
@@ -439,7 +449,12 @@ class Game:
         from hogeq.purification import purify
 
         target = self.strategy(strategy).whole()
-        return self.playable(purify(self.engine, target, method, **parameters))
+        if seconds is None:
+            deadline = FOREVER
+        else:
+            check(NotNegative, seconds=seconds)
+            deadline = Deadline(seconds)
+        return self.playable(purify(self.engine, target, method, deadline, **parameters))
 
     def playable(self, solved: StrategyLike, name: str = "strategy") -> Strategy:
         """Make a strategy of the result of a solver or purifier.

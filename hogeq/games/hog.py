@@ -370,7 +370,9 @@ class Hog(HogAnalysis):
         return self.rules
 
     def check(self, certificate: Certificate) -> Certificate:
-        """Prove a certificate again, of the rules that it names; nothing else in it is believed.
+        """Prove a certificate of this game again; nothing else that it says is believed.
+
+        Its rules may have another name. `CertificateError` if they are others.
 
         Examples
         --------
@@ -385,12 +387,16 @@ class Hog(HogAnalysis):
 
         if not isinstance(certificate.game, Rules):
             raise CertificateError(refusal("game", self.name, "games other than Hog"))
+        if replace(certificate.game, name=self.rules.name) != self.rules:
+            allowed = f"one of {self.name}, by the same rules"
+            raise CertificateError(refusal("certificate", certificate.title, allowed))
         return check_certificate(certificate)
 
     def exploitability(self, strategy: StrategySpec, budget: Budget | None = None) -> Interval:
-        """Interval that contains the exploitability of a strategy.
+        """Interval that contains the exploitability of a strategy, but for rounding.
 
-        It is what a best response wins beyond 1/2: 0 for an equilibrium.
+        It is what a best response wins beyond 1/2: 0 for an equilibrium. The `ends` of the
+        interval's `response` include rounding.
 
         Examples
         --------

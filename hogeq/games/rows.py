@@ -12,7 +12,7 @@ from hogeq.search.results import Units
 from hogeq.strategies.conversion import StrategyLike, joined
 from hogeq.strategies.strategy import Mixture, Strategy
 from hogeq.support.messages import refusal
-from hogeq.trees.strategies import playable, seated, tree_strategy
+from hogeq.trees.strategies import make_playable, restrict_to_seat, tree_strategy
 
 if TYPE_CHECKING:
     from hogeq.analysis.difference import Difference
@@ -90,7 +90,7 @@ class RowGame(Game):
 
         It may choose actions that a row has not; these mean the others, at random.
         """
-        return self._named(playable(self.rows, self.engine.legal, solved, name))
+        return self._named(make_playable(self.rows, self.engine.legal, solved, name))
 
     def joined(self, first: StrategySpec, second: StrategySpec) -> Strategy:
         """Join a strategy of the first player and one of the second to one for both seats.
@@ -108,8 +108,8 @@ class RowGame(Game):
         rows = self.rows
         first_strategy = self.strategy(first)
         second_strategy = self.strategy(second)
-        in_first_seat = seated(rows, first_strategy, 0)
-        in_second_seat = seated(rows, second_strategy, 1)
+        in_first_seat = restrict_to_seat(rows, first_strategy, 0)
+        in_second_seat = restrict_to_seat(rows, second_strategy, 1)
         return joined(rows.seat, in_first_seat, in_second_seat)
 
     def diff(

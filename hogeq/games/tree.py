@@ -25,7 +25,7 @@ from hogeq.support.teams import Teams
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.graphs import of_tree
-from hogeq.trees.strategies import action_values, met
+from hogeq.trees.strategies import action_values, meeting_probabilities
 from hogeq.trees.values import value
 
 if TYPE_CHECKING:
@@ -114,15 +114,15 @@ class TreeGame(RowGame):
 
     def bound(self, strategy: StrategySpec) -> float:
         """Upper bound on the value of any response, by perfect recall."""
-        from hogeq.trees.responses import full_memory
+        from hogeq.trees.responses import bound_full_memory
 
-        return full_memory(self.tree, self.strategy(strategy).whole())
+        return bound_full_memory(self.tree, self.strategy(strategy).whole())
 
     def _problems(self, strategy: StrategySpec) -> list[Problem]:
         """Pose the problems of a responder to a strategy, who remembers the own past."""
-        from hogeq.trees.pasts import problems
+        from hogeq.trees.pasts import pose_problems
 
-        return problems(self.tree, self.strategy(strategy).whole())
+        return pose_problems(self.tree, self.strategy(strategy).whole())
 
     def exploitability(self, strategy: StrategySpec, budget: Budget | None = None) -> Interval:
         """Interval that contains the exploitability of a strategy: half of its NashConv."""
@@ -307,7 +307,7 @@ class TreeGame(RowGame):
         >>> dict(zip(game.rows.names, game.met("uniform").tolist()))
         {'crossing': 1.0, 'node /P1:on/C:road/P1:on': 0.125}
         """
-        return met(self.tree, *self._both(a, b))
+        return meeting_probabilities(self.tree, *self._both(a, b))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the tree to a file that `Game` reads.

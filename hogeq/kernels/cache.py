@@ -79,11 +79,20 @@ def state(sources: Path = Path(__file__).parent) -> str:
 
 
 def root() -> Path:
-    """Return the folder of all states; it is relative if the user has no home."""
+    """Return the folder of all states; it is relative if the user has no home.
+
+    An `XDG_CACHE_HOME` that is empty or relative counts as not set, as its specification says.
+    """
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     if chosen:  # never of numba's settings, which come from a file of the current folder, too
         return Path(chosen).absolute() / "hogeq"
-    return Path(user_cache_dir(appname="hogeq", appauthor=False))
+    folder = Path(user_cache_dir(appname="hogeq", appauthor=False))
+    is_by_xdg = sys.platform not in {"win32", "darwin"}
+    if is_by_xdg and not Path(os.environ.get("XDG_CACHE_HOME", "/")).is_absolute():
+        folder = Path("~/.cache/hogeq")
+        with suppress(RuntimeError):  # no home
+            return folder.expanduser()
+    return folder
 
 
 def stored() -> list[Path]:

@@ -5,7 +5,7 @@ Vectors run over cells of a diagonal; first, where the numbers of a game then li
 
 from functools import cached_property
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -17,6 +17,7 @@ from hogeq.kernels.cell_vectors import Board, Family, Shape
 from hogeq.kernels.program import Program, zeros
 from hogeq.model.protocol import Reach, WinRate
 from hogeq.model.tables import Tables
+from hogeq.model.vector_passes import VectorPasses
 from hogeq.support.aliases import Floats, Ints
 
 Positions = NDArray[np.int32]
@@ -126,7 +127,7 @@ class CellLayout:
         """Gather the constants that kernels of a game are compiled with: sizes of their tables.
 
         A page is the afterstates (scores after a turn) of one end, lane and record; a line a roll
-        as some memories play it; the edge a table of sums of dice from scores past the goal.
+        as some memories play it.
         """
         kind, _, _ = _landings_on_board(self.tables)
         depth = max(family.dice.most_summed for family in self.families)
@@ -136,8 +137,8 @@ class CellLayout:
             num_pages=self.ends * self.lanes * self.tables.num_records,
             most_lines=self.num_lines,
             num_sums=self.num_sums,
-            edge_depth=max(1, depth),
-            edge_blocks=_num_vectors(self.most_sides, self.cells) + 1,
+            past_goal_depth=max(1, depth),
+            past_goal_blocks=_num_vectors(self.most_sides, self.cells) + 1,
             most_sides=self.most_sides,
             moves_again=self.ends > 1 or bool((kind == AGAIN).any()),
             families=self.families,
@@ -314,7 +315,7 @@ class CellLayout:
         return positions.astype(np.int32)
 
     @cached_property
-    def edge(self) -> Floats:
+    def sums_past_goal(self) -> Floats:
         """Win probability by the sum of n dice from an own score at the goal or past it.
 
         Pages have no such scores, but sums of more dice from lower scores read them. Dice that show
@@ -324,11 +325,13 @@ class CellLayout:
         that has the opponent's score total - G, of the cell whose own score is the goal.
         """
         tables, goal, cells, shape = self.tables, self.goal, self.cells, self.shape
-        most_sides, depth = shape.most_sides, shape.edge_depth
+        most_sides, depth = shape.most_sides, shape.past_goal_depth
         wins = (tables.landings.kind == WIN)[:, :goal].astype(np.float64)  # own, opponent's score
         num_totals = goal - 1 + most_sides
-        edge = np.zeros((len(tables.dice_of_kind), num_totals, shape.edge_blocks, depth, cells))
-        total_past_goal, block, cell = np.ogrid[:num_totals, : shape.edge_blocks, :cells]
+        sums = np.zeros(
+            (len(tables.dice_of_kind), num_totals, shape.past_goal_blocks, depth, cells)
+        )
+        total_past_goal, block, cell = np.ogrid[:num_totals, : shape.past_goal_blocks, :cells]
         opponent = (total_past_goal // cells - block) * cells + cell
         own = goal + total_past_goal - opponent
         is_used = (opponent >= 0) & (opponent < goal) & (own >= goal) & (own < goal + most_sides)
@@ -339,21 +342,32 @@ class CellLayout:
         for kind, dice in enumerate(tables.dice_of_kind):
             value = wins[scores]  # by own and opponent's score; of no dice yet
             for num_dice in range(depth):
-                edge[kind, :, :, num_dice][is_used] = value[used_own, used_opponent]
+                sums[kind, :, :, num_dice][is_used] = value[used_own, used_opponent]
                 # One die more: the mean over its faces of the value so many points higher.
                 shifted = [np.roll(value, -face, axis=0) for face in range(2, dice.sides + 1)]
                 value = np.add.reduce(shifted) / dice.sides
-        return edge
+        return sums
 
 
 # --- passes ---------------------------------------------------------------------------------------
 
 
-class CellPasses:
-    """Passes of one player (self-play), or of one player against n opponents.
+def _pages(shape: Shape, board: Board, seats: int, dtype: DTypeLike) -> dict[str, NDArray[Any]]:
+    """Allocate the pages of so many seats, players of matches: zeros by name, (pages, size).
 
-    `matches` is n, `players` 1 in self-play and else 2. Dictionaries have the arguments of the
-    kernels by name; `hogeq/kernels/cell_passes.py` describes them.
+    Pages of afterstates, the scores after a turn; and pages of cells, two for each memory: of the
+    values or the reach that the other player's turns lead to, and that own turns do.
+    """
+    return {
+        "afterstates": zeros((seats * shape.num_pages, board.afterstate_page), dtype),
+        "cells": zeros((seats * 2 * shape.num_memories, board.cell_page), dtype),
+    }
+
+
+class CellPasses(VectorPasses):
+    """Passes whose vectors run over the cells of a diagonal.
+
+    `hogeq/kernels/cell_passes.py` describes the operands of the kernels.
     """
 
     def __init__(
@@ -363,86 +377,49 @@ class CellPasses:
         cells = 64 // np.dtype(dtype).itemsize  # of a vector of 64 bytes
         layout = CellLayout(tables, cells)
         shape, board = layout.shape, layout.board
-        seats = matches * players
-        self._value_program = Program(write_values, shape, dtype)
-        self._reach_program = Program(write_reach, shape, dtype)
-        self._arguments = {
+        totals = 2 * board.goal - 1
+        super().__init__(
+            programs=(Program(write_reach, shape, dtype), Program(write_values, shape, dtype)),
+            shape=(board.goal, board.goal, shape.num_actions),
+            players=players,
+            matches=matches,
+            reach=zeros((matches, totals * shape.num_memories * board.row_width), dtype),
+        )
+        self._operands |= {
             **board._asdict(),
-            "players": players,
             "landing": layout.landing,
             "no_dice": layout.no_dice,
             "handover": layout.handover,
             "groups": layout.groups,
             "situation": by_total(tables.situation),
             "line_of_roll": layout.line_of_roll,
-            "sums": zeros((seats * board.sums_size,), dtype),
+            "sums": zeros((matches * players * board.sums_size,), dtype),
             "lines": zeros((matches * shape.most_lines * cells,), dtype),
         }
-        self._reach_arguments = {
-            "start_probability": 1.0 / players,
-            "landed": zeros((shape.num_pages * cells,), dtype),
-            "afterstates": zeros((players * shape.num_pages, board.afterstate_page), dtype),
-            "cells": zeros((players * 2 * shape.num_memories, board.cell_page), dtype),
+        self._reach_operands |= {
+            "landing_reach": zeros((shape.num_pages * cells,), dtype),
+            **_pages(shape, board, players, dtype),
         }
-        afterstate_values = zeros((seats * shape.num_pages, board.afterstate_page), dtype)
-        cell_values = zeros((seats * 2 * shape.num_memories, board.cell_page), dtype)
-        # The last constant of a page: the value of a win.
-        afterstate_values[:, -1] = 1.0
-        cell_values[:, -1] = 1.0
-        totals = 2 * board.goal - 1
-        self._reach = zeros((matches, totals * shape.num_memories * board.row_width), dtype)
-        self._starts = np.zeros((matches, players))  # win probability when moving first
-        self._changes = np.zeros(1)  # rows that ASCEND changed
-        self.action_values = np.zeros((board.goal, board.goal, shape.num_actions))
-        self.each_reach = np.zeros((matches, board.goal, board.goal))
-        self._value_arguments = {
-            "matches": matches,
-            "edge": layout.edge.astype(dtype),
-            "afterstates": afterstate_values,
-            "cells": cell_values,
+        value_pages = _pages(shape, board, matches * players, dtype)
+        for pages in value_pages.values():
+            pages[:, -1] = 1.0  # the last constant of a page: the value of a win
+        self._value_operands |= {
+            "are_matrices": 0,
+            "sums_past_goal": layout.sums_past_goal.astype(dtype),
+            **value_pages,
             "row": zeros((shape.num_actions * cells,), np.float64),
             "action_sums": zeros((shape.num_actions * cells,), dtype),
-            "reach": self._reach,
-            "starts": self._starts,
-            "action_values": self.action_values,
-            "changes": self._changes,
         }
 
-    def forward(self, policies: Floats, *, memories: bool = True) -> Floats:
-        """Fill the reach of cells; see :meth:`hogeq.model.workspace.Layout.forward`."""
-        for match, cell_reach in enumerate(self.each_reach):
-            self._reach_program(
-                **self._arguments,
-                **self._reach_arguments,
-                keeps_memories=int(memories),
-                opponent=1 + match,
-                policies=policies,
-                reach=self._reach[match],
-                infoset_reach=cell_reach,
-            )
-        return self.each_reach
-
-    def backward(
-        self, role: int, policies: Floats, reach: Reach, temperature: float, damping: float
-    ) -> tuple[Floats, int]:
-        """Pass over all cells; see :meth:`hogeq.model.workspace.Layout.backward`."""
-        self._value_program(
-            **self._arguments,
-            **self._value_arguments,
-            role=int(role),
-            are_matrices=int(policies.ndim == 3),
-            policies=policies.reshape(-1),
-            weights=reach.weights,
-            infoset_reach=reach.rows,
-            temperature=float(temperature),
-            damping=float(damping),
-        )
-        return self._starts, int(self._changes[0])
+    def _of_match(self, policies: Floats, match: int) -> dict[str, Any]:
+        return {"policies": policies, "opponent": 1 + match}
 
     def win_rate(self, matrices: Ints) -> WinRate:
         """Exact win rate of the first of two matrices, int64 (2, G, G)."""
         rolls = matrices.astype(np.float64)
         unread_reach = Reach(self.each_reach[0], np.ones(1))
         # Temperature and damping are for roles that change the policy.
-        starts, _ = self.backward(EVALUATE, rolls, unread_reach, temperature=1.0, damping=1.0)
+        starts, _ = self.backward(
+            EVALUATE, rolls, unread_reach, temperature=1.0, damping=1.0, are_matrices=1
+        )
         return WinRate.from_starts(*starts[0].tolist())

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 from math import isqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -10,8 +10,9 @@ from numpy.typing import DTypeLike
 from hogeq.graph.turns import OTHER
 from hogeq.kernels.memory_vectors import Shape, write_duel, write_reach, write_values
 from hogeq.kernels.program import Program, zeros
-from hogeq.model.protocol import Reach, WinRate
+from hogeq.model.protocol import WinRate
 from hogeq.model.tables import Tables
+from hogeq.model.vector_passes import VectorPasses
 from hogeq.support.aliases import Floats, Ints
 
 VECTOR = 8  # doubles of a vector
@@ -175,10 +176,10 @@ def pass_order(goal: int, strip: int) -> tuple[Ints, Ints]:
 class _Column(NamedTuple):
     """Layout of a column, the numbers of the cells of one opponent's score."""
 
-    at: Ints  # (rows, W + 2), the table of :mod:`hogeq.kernels.memory_vectors`
+    positions: Ints  # (rows, W + 2), `column_positions` of :mod:`hogeq.kernels.memory_vectors`
     size: int
-    used: int  # numbers that are not padding
-    spare: int  # where what reaches the goal is read, which is 0, and written, which nobody reads
+    used_size: int  # without padding
+    past_goal_position: int  # of all afterstates from the goal on: read as 0, written in vain
 
 
 def _column(tables: Tables, shape: Shape) -> _Column:
@@ -200,8 +201,8 @@ def _column(tables: Tables, shape: Shape) -> _Column:
         ring = min(most_points[record] + 1, goal)
         positions[:, record] = size + score % ring * lane_size
         size += ring * lane_size
-    spare = size  # one entry for all afterstates from the goal on
-    positions[score >= goal, : shape.num_records] = spare
+    past_goal_position = size  # one entry for all afterstates from the goal on
+    positions[score >= goal, : shape.num_records] = past_goal_position
     size += lane_size
     rolls_ring = shape.bonus_points + 1  # a roll with the bonus is read from so far above
     rolls_size = shape.num_actions * lane_size
@@ -209,14 +210,29 @@ def _column(tables: Tables, shape: Shape) -> _Column:
     size += rolls_ring * rolls_size
     sums_size = shape.dice.most_summed * lane_size
     positions[:, shape.num_records + 1] = size + score % max(1, shape.sums_ring) * sums_size
-    used = size + shape.sums_ring * sums_size
+    used_size = size + shape.sums_ring * sums_size
     # An odd number of lines of the cache, so that columns do not share its sets.
-    num_lines = (used + CACHE_LINE - 1) // CACHE_LINE | 1
-    return _Column(positions, num_lines * CACHE_LINE, used, spare)
+    num_lines = (used_size + CACHE_LINE - 1) // CACHE_LINE | 1
+    return _Column(positions, num_lines * CACHE_LINE, used_size, past_goal_position)
 
 
-class MemoryPasses:
-    """Passes of one player (self-play), or of one player against n opponents."""
+def _visits(tables: Tables, shape: Shape, column: _Column, own: Ints, opponent: Ints) -> Ints:
+    """List the visits of cells, own and opponent's scores (G * G,), with the afterstate of no dice.
+
+    As (G * G, 3): both scores, and the position in a column of the scores that no dice leave.
+    """
+    kind_of_turn = 0  # the only one
+    score = own + tables.no_dice_points[kind_of_turn][own, opponent]
+    record = tables.no_dice_record[kind_of_turn][own, opponent]
+    no_dice = column.positions[np.minimum(score, tables.goal) + shape.rows_below, record]
+    return np.column_stack([own, opponent, no_dice])
+
+
+class MemoryPasses(VectorPasses):
+    """Passes whose vectors hold the memories of a cell.
+
+    `hogeq/kernels/memory_vectors.py` describes the operands of the kernels.
+    """
 
     def __init__(
         self, tables: Tables, players: int, dtype: DTypeLike = np.float64, matches: int = 1
@@ -225,83 +241,47 @@ class MemoryPasses:
 
         A cell is a pair of scores, a column the cells of one opponent's score. It has afterstates,
         the scores that a turn leaves, by record: what memory keeps of the turn. `matches` is the
-        number of opponents; `players` is 1 in self-play and else 2. The kernels' docstrings,
-        :func:`hogeq.kernels.memory_vectors.write_values`, describe their arguments.
+        number of opponents; `players` is 1 in self-play and else 2.
         """
         goal, shape = tables.goal, memory_shape(tables)
-        column = _column(tables, shape)
-        own, opponent = pass_order(goal, max(1, STRIP // matches))  # of cells, by visit
-        kind_of_turn = 0  # the only one
-        win_at_once = tables.win_at_once[kind_of_turn]  # by own and opponent's score, and roll
-        score = own + tables.no_dice_points[kind_of_turn][own, opponent]
-        record = tables.no_dice_record[kind_of_turn][own, opponent]
-        no_dice = column.at[np.minimum(score, goal) + shape.rows_below, record]  # its afterstate
         # 0 for the widest vectors, 64 bytes; half as wide in single precision if these do not fit.
         width = VECTOR if shape.lanes % (2 * VECTOR) else 0
-        self._value_program = Program(write_values, shape, dtype, width)
-        self._reach_program = Program(write_reach, shape, dtype, width)
+        super().__init__(
+            programs=(
+                Program(write_reach, shape, dtype, width),
+                Program(write_values, shape, dtype, width),
+            ),
+            shape=(goal, goal, shape.num_actions),
+            players=players,
+            matches=matches,
+            reach=zeros((matches, goal * goal * shape.reach_size), dtype),
+        )
+        column = _column(tables, shape)
+        own, opponent = pass_order(goal, max(1, STRIP // matches))  # of cells, by visit
+        (win_at_once,) = tables.win_at_once  # by own and opponent's score, and roll
         opponent_left, own_left, arrival_start = _arrivals(tables)
-        self._arguments = {
-            "players": players,
-            "goal": goal,
+        self._operands |= {
             "column_size": column.size,
-            "visits": np.column_stack([own, opponent, no_dice]),
-            "at": column.at,
-            "landed": np.column_stack([opponent_left, own_left]),
+            "visits": _visits(tables, shape, column, own, opponent),
+            "column_positions": column.positions,
+            "landing_scores": np.column_stack([opponent_left, own_left]),
             "arrival_start": arrival_start,
             "columns": zeros((matches * players * goal * column.size,), dtype),
         }
         points = _points_by_record(tables)
         most_points = [max(points[record]) for record in shape.shared_records]
-        self._reach_arguments = {
-            "used": column.used,
-            "start_probability": 1.0 / players,
+        self._reach_operands |= {
+            "used_size": column.used_size,
             "most_points": np.array(most_points, np.int64),
         }
-        self._reach = zeros((matches, goal * goal * shape.reach_size), dtype)
-        self._starts = np.zeros((matches, players))  # win probability when moving first
-        self._changes = np.zeros(1)  # rows that ASCEND changed
-        self.action_values = np.zeros((goal, goal, shape.num_actions))
-        self.each_reach = np.zeros((matches, goal, goal))
-        self._value_arguments = {
-            "matches": matches,
-            "spare": column.spare,
-            "wins": win_at_once[own, opponent],  # by visit and roll
-            "past": np.ascontiguousarray(win_at_once[goal:].swapaxes(0, 1)),
-            "reach": self._reach,
-            "starts": self._starts,
-            "action_values": self.action_values,
-            "changes": self._changes,
+        self._value_operands |= {
+            "past_goal_position": column.past_goal_position,
+            "wins_at_once": win_at_once[own, opponent],  # by visit and roll
+            "wins_past_goal": np.ascontiguousarray(win_at_once[goal:].swapaxes(0, 1)),
         }
 
-    def forward(self, policies: Floats, *, memories: bool = True) -> Floats:
-        """Fill the reach of cells; see :meth:`hogeq.model.workspace.Layout.forward`."""
-        for match, cell_reach in enumerate(self.each_reach):
-            self._reach_program(
-                **self._arguments,
-                **self._reach_arguments,
-                keeps_memories=int(memories),
-                policies=policies if match == 0 else policies[[0, 1 + match]],
-                reach=self._reach[match],
-                infoset_reach=cell_reach,
-            )
-        return self.each_reach
-
-    def backward(
-        self, role: int, policies: Floats, reach: Reach, temperature: float, damping: float
-    ) -> tuple[Floats, int]:
-        """Pass over all cells; see :meth:`hogeq.model.workspace.Layout.backward`."""
-        self._value_program(
-            **self._arguments,
-            **self._value_arguments,
-            role=int(role),
-            policies=policies,
-            weights=reach.weights,
-            infoset_reach=reach.rows,
-            temperature=float(temperature),
-            damping=float(damping),
-        )
-        return self._starts, int(self._changes[0])
+    def _of_match(self, policies: Floats, match: int) -> dict[str, Any]:
+        return {"policies": policies if match == 0 else policies[[0, 1 + match]]}
 
 
 def can_duel(tables: Tables) -> bool:
@@ -310,6 +290,31 @@ def can_duel(tables: Tables) -> bool:
         (tables.no_dice_points == tables.no_dice_points[:, :1]).all()
         and (tables.no_dice_record == tables.no_dice_record[:, :1]).all()
     )
+
+
+def _outcome_operands(tables: Tables) -> dict[str, Floats | Ints]:
+    """List the outcomes of every roll, as :func:`write_duel` reads them, by name of the operand.
+
+    Those of no dice, one for each opponent's score, come last.
+    """
+    goal = tables.goal
+    (branches,) = tables.branches_of_kind
+    outcomes = [branch for results in branches for branch in results]
+    outcome_start = np.cumsum([0, *map(len, branches)])  # by roll
+    points = np.array([branch.points for branch in outcomes])
+    to_goal = goal - np.arange(goal)  # by own score
+    outcome_stop = []  # by roll: up to the first outcome that reaches the goal, (G,)
+    for first, end in pairwise(outcome_start):
+        outcome_stop.append(first + np.searchsorted(points[first:end], to_goal))
+    chances = [float(branch.probability) for branch in outcomes]
+    end_records = [branch.record for branch in outcomes]
+    return {
+        "outcome_start": outcome_start,
+        "outcome_stop": np.ravel(outcome_stop),
+        "chances": np.array(chances + [1.0] * goal),
+        "points": np.append(points, tables.no_dice_points[0, 0]),
+        "records": np.append(end_records, tables.no_dice_record[0, 0]),
+    }
 
 
 class MemoryDuel:
@@ -325,33 +330,18 @@ class MemoryDuel:
         opponent, score, arrival_start = _arrivals(tables)
         self._starts = np.zeros((2, 2, lane_size))
         self._program = Program(write_duel, shape)
-        (branches,) = tables.branches_of_kind
-        outcomes = [branch for results in branches for branch in results]
-        outcome_start = np.cumsum([0, *map(len, branches)])  # by roll
-        points = np.array([branch.points for branch in outcomes])
-        end_records = [branch.record for branch in outcomes]
-        to_goal = goal - np.arange(goal)  # by own score
-        outcome_stop = []  # by roll: up to the first outcome that reaches the goal, (G,)
-        for first, end in pairwise(outcome_start):
-            outcome_stop.append(first + np.searchsorted(points[first:end], to_goal))
         self._operands = {
             "goal": goal,
             "scores": scores,
             "visits": np.column_stack(pass_order(goal, STRIP // 2)),
-            "wins": tables.win_at_once[0],
-            "outcome_start": outcome_start,
-            "outcome_stop": np.ravel(outcome_stop),
-            "chances": np.array(
-                [*(float(branch.probability) for branch in outcomes), *[1.0] * goal]
-            ),
-            "points": np.append(points, tables.no_dice_points[0, 0]),
-            "records": np.append(end_records, tables.no_dice_record[0, 0]),
+            "wins_at_once": tables.win_at_once[0],
+            **_outcome_operands(tables),
             "bonus": np.where(list(map(bool, shape.bonus_members)), tables.most_bonus, 0),
             "members": self._members,
-            "landed": opponent * scores + score,
+            "landing_afterstates": opponent * scores + score,
             "arrival_start": arrival_start,
             "worth": zeros((4 * goal * scores * lane_size,), np.float64),
-            "played": np.zeros(2 * goal * scores, np.int64),
+            "next_roll": np.zeros(2 * goal * scores, np.int64),
             "starts": self._starts,
         }
 

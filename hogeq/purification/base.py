@@ -19,6 +19,7 @@ from hogeq.strategies.arrays import (
 )
 from hogeq.strategies.conversion import StrategyLike, policy_of
 from hogeq.support.aliases import Floats, Matrix, Policy, matrix_type
+from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError, raised, refusal
 from hogeq.support.parameters import Count, Natural, Seed, Share, check, parameters
 from hogeq.support.plugins import Registry, entering, is_ours, named
@@ -91,8 +92,21 @@ class Purifier(ABC):
     def matrix(self, game: Engine, policy: Policy) -> Matrix:
         """Matrix (G, G) made from a policy (G, G, K), or from another matrix (G, G)."""
 
+    def matrix_in_time(self, game: Engine, policy: Policy, deadline: Deadline) -> Matrix:
+        """Matrix (G, G), the best so far when the time is over.
 
-def purified(method: str, chosen: Purifier, game: Engine, strategy: StrategyLike) -> Matrix:
+        By default that of `matrix`: a purifier that may take long should look at the deadline.
+        """
+        return self.matrix(game, policy)
+
+
+def purified(
+    method: str,
+    chosen: Purifier,
+    game: Engine,
+    strategy: StrategyLike,
+    deadline: Deadline = FOREVER,
+) -> Matrix:
     """Make a matrix (G, G) of a strategy by a purifier, whose name in messages is `method`.
 
     A purifier of a plugin may raise any error, which becomes a `StrategyError`; so does a result
@@ -100,10 +114,10 @@ def purified(method: str, chosen: Purifier, game: Engine, strategy: StrategyLike
     """
     policy = policy_of(game, strategy)
     if is_ours(chosen):
-        return chosen.matrix(game, policy)
+        return chosen.matrix_in_time(game, policy, deadline)
     where = named(f"purifier {method}", chosen)
     try:
-        result = chosen.matrix(game, policy)
+        result = chosen.matrix_in_time(game, policy, deadline)
     except WorkersLostError:
         raise
     except Exception as error:
@@ -120,12 +134,16 @@ def purified(method: str, chosen: Purifier, game: Engine, strategy: StrategyLike
 
 
 def purify(
-    game: Engine, strategy: StrategyLike, method: str = "argmax", **parameters: Any
+    game: Engine,
+    strategy: StrategyLike,
+    method: str = "argmax",
+    deadline: Deadline = FOREVER,
+    **parameters: Any,
 ) -> Matrix:
     """Matrix (G, G) made from a policy by one of `PURIFIERS`, with its parameters."""
     if not isinstance(method, str) or method not in PURIFIERS:
         raise HogeqError(refusal("method", method, ", ".join(PURIFIERS), PURIFIERS))
-    return purified(method, PURIFIERS[method](**parameters), game, strategy)
+    return purified(method, PURIFIERS[method](**parameters), game, strategy, deadline)
 
 
 def argmax(game: Engine, policy: StrategyLike) -> Matrix:
@@ -185,11 +203,20 @@ class Threshold(Purifier):
 
     def matrix(self, game: Engine, policy: StrategyLike) -> Matrix:
         """Least exploitable matrix (G, G) of those drawn."""
-        matrices, rates = self.drawn(game, policy)
+        return self.matrix_in_time(game, policy, FOREVER)
+
+    def matrix_in_time(self, game: Engine, policy: StrategyLike, deadline: Deadline) -> Matrix:
+        """Least exploitable matrix (G, G) of those drawn in time, at least one."""
+        matrices, rates = self.drawn(game, policy, deadline)
         return matrices[rates.argmin()]
 
-    def drawn(self, game: Engine, policy: StrategyLike) -> tuple[Matrix, Floats]:
-        """Draw matrices (n, G, G) and attack each; give also the attacks' win rates, (n,)."""
+    def drawn(
+        self, game: Engine, policy: StrategyLike, deadline: Deadline = FOREVER
+    ) -> tuple[Matrix, Floats]:
+        """Draw matrices (n, G, G) and attack each; give also the attacks' win rates, (n,).
+
+        When the time is over, the last attack is cut short, and no other matrix is drawn.
+        """
         cumulative = thresholded(game, policy, self.threshold).cumsum(axis=-1)
         random = np.random.default_rng(self.seed)
         budget = Budget(self.starts, self.anneal_steps, seed=self.seed, kicks=0)
@@ -202,6 +229,8 @@ class Threshold(Purifier):
                 rolls = (cumulative <= uniform * cumulative[..., -1:]).sum(axis=-1)
                 matrix = rolls.astype(matrix_type(game.num_actions))
                 matrices.append(matrix)
-                rates.append(attack(game, matrix, budget).win_rate)
+                rates.append(attack(game, matrix, budget, deadline=deadline).win_rate)
                 progress.step()
+                if deadline.is_over:
+                    break
         return np.stack(matrices), np.array(rates)

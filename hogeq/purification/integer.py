@@ -26,6 +26,7 @@ from hogeq.strategies.arrays import likeliest, one_hot
 from hogeq.strategies.conversion import StrategyLike, policy_of
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints, Matrix, Singles
+from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.files import redirected
 from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, Share, parameters
 from hogeq.support.progress import phase
@@ -146,23 +147,37 @@ class IntegerRounding(Purifier):
 
     def matrix(self, game: Engine, policy: StrategyLike) -> Matrix:
         """Best candidate (G, G) after all rounds."""
-        state = self.init(game, policy)
-        for following in self.rounds_from(game, state):
+        return self.matrix_in_time(game, policy, FOREVER)
+
+    def matrix_in_time(self, game: Engine, policy: StrategyLike, deadline: Deadline) -> Matrix:
+        """Best candidate (G, G) after the rounds that end in time; before the first, the argmax."""
+        try:
+            state = self.init(game, policy, deadline)
+        except TimeoutError:
+            return argmax(game, policy)
+        for following in self.rounds_from(game, state, deadline):
             state = following
         return state.matrix
 
-    def rounds_from(self, game: Engine, state: RoundingState) -> Iterator[RoundingState]:
-        """Do the rounds that are left, and give the state after each."""
+    def rounds_from(
+        self, game: Engine, state: RoundingState, deadline: Deadline = FOREVER
+    ) -> Iterator[RoundingState]:
+        """Do the rounds that are left and end in time, and give the state after each."""
         done = int(state.iteration)
         with phase("searching near it", self.rounds, "rounds", done=done) as progress:
             for _ in range(done, self.rounds):
-                state = self.step(game, state)
+                try:
+                    state = self.step(game, state, deadline)
+                except TimeoutError:
+                    return
                 rate = write_rate(game, float(state.rate))
                 progress.measured(f"attack {rate}, pool {len(state.pool)}")
                 progress.step()
                 yield state
 
-    def init(self, game: Engine, strategy: StrategyLike) -> RoundingState:
+    def init(
+        self, game: Engine, strategy: StrategyLike, deadline: Deadline = FOREVER
+    ) -> RoundingState:
         """State before the first round, from a policy (G, G, K) or a matrix (G, G).
 
         1. Read or search the first counters, matrices that win against the policy.
@@ -171,25 +186,27 @@ class IntegerRounding(Purifier):
         3. The first candidates, to which the policy may be rounded, are the most probable rolls and
            a linear program's choice, at which the strongest counter wins least. The program's value
            bounds the win rates of all choices.
+
+        Raises `TimeoutError` if the time is over before.
         """
         policy = policy_of(game, strategy)
         with phase("models of the counters", 3, "steps") as progress:
             counters_of_file = read_counters(Path(self.counters), game) if self.counters else None
             pool = CounterPool(game, counters_of_file)
             trails = new_trails(game, self.trails, self.life)
-            trails = self._attack(pool, policy, trails, (self.seed, 0))
+            trails = self._attack(pool, policy, trails, (self.seed, 0), deadline)
             progress.step()
             strongest = pool.members[np.sort(pool.strongest(policy, JUDGES))]
-            reach = _mean_reach(Population(game, strongest), policy)
+            reach = _mean_reach(Population(game, strongest), policy, deadline)
             is_likely = policy > self.least
             is_mixed = is_likely.sum(axis=-1, keepdims=True) > 1
             is_reached = (reach > REACHED)[..., None]
             choices = np.flatnonzero(is_likely & is_mixed & is_reached)
-            rates, changes = _linear_models(pool, policy, choices)
+            rates, changes = _linear_models(pool, policy, choices, deadline)
             progress.step()
             rows = choices // game.num_actions  # of each roll
             start = policy.ravel()[choices]
-            chosen, bound = self._relaxed_choice(rates, changes, rows, start)
+            chosen, bound = self._relaxed_choice(rates, changes, rows, start, deadline)
             candidates = np.stack([argmax(game, policy), _matrix(policy, choices[chosen])])
             candidates = np.unique(candidates, axis=0)
             policies = one_hot(candidates, game.num_actions)
@@ -214,7 +231,9 @@ class IntegerRounding(Purifier):
             iteration=np.array(0),
         )
 
-    def step(self, game: Engine, state: RoundingState) -> RoundingState:
+    def step(
+        self, game: Engine, state: RoundingState, deadline: Deadline = FOREVER
+    ) -> RoundingState:
         """Do one round of a level method in integers: a candidate matrix, and attacks on it.
 
         A counter is a matrix that wins against the candidate, a model its win rate as a linear
@@ -225,25 +244,36 @@ class IntegerRounding(Purifier):
            further for counters to the best candidate, too. Counters join the pool, with models.
         3. Rank the candidates. Make the level stricter if the new one is the best, else laxer.
         4. Every `anew` rounds, take all models anew, nearer to the best candidate.
+
+        Raises `TimeoutError` if the time is over before the round ends.
         """
         iteration = int(state.iteration) + 1
-        matrix = self._candidate(game, state)
+        matrix = self._candidate(game, state, deadline)
         candidate = one_hot(matrix, game.num_actions)
         pool = CounterPool(game, state.pool)
         # Searches for counters to the candidate, and to the best one, add them to the pool.
-        pool.climb(candidate, self.warm)
+        pool.climb(candidate, self.warm, deadline)
         trails = Trails(state.trails, state.kicks_left)
         seeds = [(self.seed, iteration, trial) for trial in range(1 + self.trials)]
-        trails, is_better = self._attack_until_beaten(pool, candidate, trails, state.rate, seeds)
+        trails, is_better = self._attack_until_beaten(
+            pool, candidate, trails, state.rate, seeds, deadline
+        )
         best = candidate if is_better else one_hot(state.matrix, game.num_actions)
         strongest = pool.members[pool.strongest(candidate, CROSSED)]
         seed = (self.seed, iteration, 1 + self.trials)
         long_trails = Trails(state.long_trails, state.long_kicks_left).search_on(
-            game, Strategy.unchecked(best), strongest, self.long_kicks, self.long_life, seed
+            game,
+            Strategy.unchecked(best),
+            strongest,
+            self.long_kicks,
+            self.long_life,
+            seed,
+            deadline,
         )
+        _require_time(deadline)
         pool.add(long_trails.matrices)
         new_counters = Population(game, pool.members[len(state.pool) :])
-        new_rates, new_changes = _linear_models(new_counters, state.centre, state.choices)
+        new_rates, new_changes = _linear_models(new_counters, state.centre, state.choices, deadline)
         candidates, highest_rates = self._rank(pool, new_counters, state, matrix)
         caution = float(state.caution) + (-STRICTER if is_better else LAXER)
         state = state._replace(
@@ -260,16 +290,24 @@ class IntegerRounding(Purifier):
             iteration=np.array(iteration),
         )
         if iteration % self.anew == 0:
-            state = self._with_new_models(game, state)
+            state = self._with_new_models(game, state, deadline)
         return state
 
     def _attack(
-        self, pool: CounterPool, policy: Floats, trails: Trails, seed: tuple[int, ...]
+        self,
+        pool: CounterPool,
+        policy: Floats,
+        trails: Trails,
+        seed: tuple[int, ...],
+        deadline: Deadline,
     ) -> Trails:
         """Search for counters to a policy on all trails, and add them to the pool."""
         strongest = pool.members[pool.strongest(policy, CROSSED)]
         target = Strategy.unchecked(policy)
-        trails = trails.search_on(pool.game, target, strongest, self.kicks, self.life, seed)
+        trails = trails.search_on(
+            pool.game, target, strongest, self.kicks, self.life, seed, deadline
+        )
+        _require_time(deadline)
         pool.add(trails.matrices)
         return trails
 
@@ -280,10 +318,11 @@ class IntegerRounding(Purifier):
         trails: Trails,
         rate: float,
         seeds: Iterable[tuple[int, ...]],
+        deadline: Deadline,
     ) -> tuple[Trails, bool]:
         """Attack a policy once for each seed, until a counter wins `rate`; whether none did."""
         for seed in seeds:
-            trails = self._attack(pool, policy, trails, seed)
+            trails = self._attack(pool, policy, trails, seed, deadline)
             if pool.rates_against(policy).max() >= rate:
                 return trails, False
         return trails, True
@@ -310,20 +349,23 @@ class IntegerRounding(Purifier):
         best = np.argsort(highest_rates, kind="stable")[: self.kept]
         return candidates[best], highest_rates[best]
 
-    def _with_new_models(self, game: Engine, state: RoundingState) -> RoundingState:
+    def _with_new_models(
+        self, game: Engine, state: RoundingState, deadline: Deadline
+    ) -> RoundingState:
         """Take all models anew at a policy between the one to be rounded and the best candidate.
 
         That is nearer to the candidate each time, since models are exact only where they are taken.
         """
         share = max(NEAREST, NEARER ** (int(state.iteration) // self.anew))
         centre = share * state.policy + (1.0 - share) * one_hot(state.matrix, game.num_actions)
-        rates, changes = _linear_models(Population(game, state.pool), centre, state.choices)
+        population = Population(game, state.pool)
+        rates, changes = _linear_models(population, centre, state.choices, deadline)
         rows = state.choices // game.num_actions
         centre_choice = centre.ravel()[state.choices]
-        _, bound = self._relaxed_choice(rates, changes, rows, centre_choice)
+        _, bound = self._relaxed_choice(rates, changes, rows, centre_choice, deadline)
         modelled = rates + changes @ centre_choice
         strongest = np.argsort(-modelled, kind="stable")[:JUDGES]
-        reach = _mean_reach(Population(game, state.pool[strongest]), centre)
+        reach = _mean_reach(Population(game, state.pool[strongest]), centre, deadline)
         return state._replace(
             centre=centre,
             rates=rates,
@@ -332,7 +374,7 @@ class IntegerRounding(Purifier):
             bound=np.array(bound),
         )
 
-    def _candidate(self, game: Engine, state: RoundingState) -> Matrix:
+    def _candidate(self, game: Engine, state: RoundingState, deadline: Deadline) -> Matrix:
         """Find the next candidate, (G, G): the nearest to the best one so far under a level.
 
         No counter wins more than the level by its model. It lies between the bound on all choices
@@ -349,15 +391,17 @@ class IntegerRounding(Purifier):
         best_rate = min(state.rate, modelled.max())
         level = bound + float(state.caution) * (best_rate - bound)
         gain = np.sqrt(state.reach) * is_best
-        chosen, _ = self._choice(state.rates, state.changes, rows, is_best, gain, level, self.nodes)
+        chosen, _ = self._choice(
+            state.rates, state.changes, rows, is_best, gain, level, self.nodes, deadline
+        )
         return _matrix(state.policy, state.choices[chosen])
 
     def _relaxed_choice(
-        self, rates: Floats, changes: Singles, rows: Ints, start: Floats
+        self, rates: Floats, changes: Singles, rows: Ints, start: Floats, deadline: Deadline
     ) -> tuple[NDArray[np.bool_], float]:
         """Choice at which the strongest counter wins least if rows may mix, and how much."""
         no_gain = 0.0 * start
-        return self._choice(rates, changes, rows, start, no_gain, level=0.0, nodes=0)
+        return self._choice(rates, changes, rows, start, no_gain, 0.0, 0, deadline)
 
     def _choice(
         self,
@@ -368,6 +412,7 @@ class IntegerRounding(Purifier):
         gain: Floats,
         level: float,
         nodes: int,
+        deadline: Deadline,
     ) -> tuple[NDArray[np.bool_], float]:
         """Choose a roll in each row: those of the largest gain, with no counter above a level.
 
@@ -378,7 +423,9 @@ class IntegerRounding(Purifier):
         """
         active = np.argsort(-(rates + changes @ start), kind="stable")[: self.active]
         for _ in range(PROGRAMS):
-            chosen, bound = nearest_choice(rates[active], changes[active], rows, gain, level, nodes)
+            program = rates[active], changes[active], rows, gain, level, nodes
+            chosen, bound = nearest_choice(*program, deadline)
+            _require_time(deadline)
             modelled = rates + changes @ chosen.astype(changes.dtype)
             largest_known = max(level, modelled[active].max(initial=0.0))
             limit = largest_known + OVERLOOKED
@@ -389,12 +436,21 @@ class IntegerRounding(Purifier):
         return chosen, bound
 
 
-def _mean_reach(pool: Population, policy: Floats) -> Floats:
+def _require_time(deadline: Deadline) -> None:
+    """Raise `TimeoutError` if the time is over: a round that was cut short does not count."""
+    if deadline.is_over:
+        raise TimeoutError
+
+
+def _mean_reach(pool: Population, policy: Floats, deadline: Deadline) -> Floats:
     """Reach probability of each cell by a policy (G, G, K): the mean over counters, (G, G)."""
-    return np.mean([played.infoset_reach for played in pool.passes(policy, exact=False)], axis=0)
+    passes = pool.passes(policy, exact=False, deadline=deadline)
+    return np.mean([played.infoset_reach for played in passes], axis=0)
 
 
-def _linear_models(pool: Population, policy: Floats, choices: Ints) -> tuple[Floats, Singles]:
+def _linear_models(
+    pool: Population, policy: Floats, choices: Ints, deadline: Deadline
+) -> tuple[Floats, Singles]:
     """Linear models of n counters' win rates by the choice of rolls in open rows.
 
     `choices` (v,) are the indices in the flat policy of all rolls to choose from. A counter wins
@@ -410,7 +466,7 @@ def _linear_models(pool: Population, policy: Floats, choices: Ints) -> tuple[Flo
     count = len(pool.members)
     rates = np.zeros(count)
     changes = np.zeros((count, len(choices)), np.float32)
-    for number, played in enumerate(pool.passes(policy, exact=False)):
+    for number, played in enumerate(pool.passes(policy, exact=False, deadline=deadline)):
         # The policy loses what the counter wins if a row makes a roll of lower value.
         row_values = (played.values * policy).sum(axis=-1, keepdims=True)
         losses = (row_values - played.values).ravel()
@@ -428,7 +484,13 @@ def _matrix(policy: Floats, chosen: Ints) -> Matrix:
 
 
 def nearest_choice(
-    rates: Floats, changes: NDArray[np.floating], rows: Ints, gain: Floats, level: float, nodes: int
+    rates: Floats,
+    changes: NDArray[np.floating],
+    rows: Ints,
+    gain: Floats,
+    level: float,
+    nodes: int,
+    deadline: Deadline = FOREVER,
 ) -> tuple[NDArray[np.bool_], float]:
     """Choose a roll in each row: those of the largest gain, with no counter above a level.
 
@@ -438,7 +500,8 @@ def nearest_choice(
     `rows` (v,) has the row of each roll, in ascending order, and `gain` (v,) the gain of choosing
     it. `rates` (n,) and `changes` (n, v) are linear models of n counters: each wins its rate plus
     its changes at the rolls chosen. Returns whether each roll is chosen, (v,), and the win rate
-    that no choice gets below, if there are no gains.
+    that no choice gets below, if there are no gains. Raises `TimeoutError` if the time is over
+    before.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array, hstack
@@ -462,10 +525,16 @@ def nearest_choice(
             ],
             integrality=np.append(np.full(size, nodes > 0), False),
             bounds=Bounds(0.0, 1.0),
-            options={"node_limit": max(1, nodes), "mip_rel_gap": GAP, "time_limit": PATIENCE},
+            options={
+                "node_limit": max(1, nodes),
+                "mip_rel_gap": GAP,
+                "time_limit": min(PATIENCE, deadline.left),
+            },
         )
+    if result.x is None:
+        _require_time(deadline)
     if result.x is None and nodes:  # no choice in time: take that of the relaxation, rounded
-        return nearest_choice(rates, changes, rows, gain, level, nodes=0)
+        return nearest_choice(rates, changes, rows, gain, level, 0, deadline)
     if result.x is None:
         raise RuntimeError(f"purify: integer program of {size} rolls: {result.message}")
     chosen = np.zeros(size, np.bool_)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from hogeq.rules.edition import ALIASES, EDITIONS, is_semester, rules_from
 from hogeq.rules.rules import Rules
 from hogeq.rules.tables import SHAPES
-from hogeq.support.kinds import ARCHIVE, CODE, EFG, TEXT, YAML, kind_of
+from hogeq.support.kinds import ARCHIVE, CODE, EFG, TEXT, YAML, is_folder, kind_of
 from hogeq.support.messages import HogeqError, one_line, printable, refusal, shown
 from hogeq.support.plugins import load_named
 from hogeq.support.yaml import ConfigError, parse_yaml, read_text
@@ -89,6 +89,9 @@ class GameName:
         name = self.text
         if name.startswith(OPENSPIEL) or name.lower().endswith(".py") or self.tree_suffix:
             return False
+        is_here = Path(name).name == name
+        if is_here and is_folder(name) and not self.is_run:  # it has the name of a game at most
+            return is_semester(name)
         # An empty name is Hog's, too: there it is refused in a sentence of its own.
         return is_path(name) or not name.strip() or is_semester(name)
 

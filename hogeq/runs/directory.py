@@ -40,6 +40,7 @@ from hogeq.runs.files import (
 )
 from hogeq.support import files
 from hogeq.support.archives import open_archive
+from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError
 from hogeq.support.parameters import plain
 from hogeq.support.plugins import Plugin
@@ -311,12 +312,18 @@ def _read_arrays(path: Path, advice: str = "") -> dict[str, NDArray[Any]]:
 # --- the checkpoint of a search -------------------------------------------------------------------
 
 
-def saved_rounds(game: Hog, search: Any, strategy: NDArray[Any], path: Path) -> Iterator[Any]:
+def saved_rounds(
+    game: Hog,
+    search: Any,
+    strategy: NDArray[Any],
+    path: Path,
+    deadline: Deadline = FOREVER,
+) -> Iterator[Any]:
     """Do the remaining rounds of a search, and save its state at `path` after each.
 
     `search` is a purifier that works in rounds, and `strategy` what it purifies. If `path` exists,
     the search goes on from there, as if it had not been interrupted. Yields the state at the start
-    and after each round.
+    and after each round that ends in time. Raises `TimeoutError` if the time is over before that.
     """
     parameters = plain(search)
     del parameters["rounds"]  # a search may go on for more rounds than it began with
@@ -335,9 +342,9 @@ def saved_rounds(game: Hog, search: Any, strategy: NDArray[Any], path: Path) -> 
             )
         state = search.STATE(**arrays)
     else:
-        state = search.init(game.engine, strategy)
+        state = search.init(game.engine, strategy, deadline)
     yield state
-    for state_after in search.rounds_from(game.engine, state):
+    for state_after in search.rounds_from(game.engine, state, deadline):
         with as_results_error(path, "written"):
             files.write_arrays(path, compress=False, made_by=made_by, **state_after._asdict())
         yield state_after

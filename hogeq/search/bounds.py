@@ -87,20 +87,29 @@ def is_half(game: HogEngine, strategy: Strategy, bound: float) -> bool:
     """Whether a strategy is proved to win half of its games: `bound` is on all responses to it."""
     if bound - 0.5 > PROVED / 2.0:  # too large for any margin, which takes long to compute
         return False
-    upper = bound + bound_margin(game, bound, strategy)
+    return is_half_or_less(bound + bound_margin(game, bound, strategy))
+
+
+def is_half_or_less(upper: float) -> bool:
+    """Whether an upper bound on responses, rounding included, is 1/2 in all digits written."""
     return upper - 0.5 <= PROVED / 2.0 and WIN_RATES.are_one(1.0 - upper, upper)
 
 
-def bound_margin(game: HogEngine, bound: float, target: Strategy) -> float:
+def bound_margin(
+    game: HogEngine, bound: float, target: Strategy, deadline: Deadline = FOREVER
+) -> float:
     """Most by which rounding may have left a bound on responses to a strategy too small.
 
     A turn adds `value_roundings` at most, and by how much a row of the strategy misses the sum 1:
     it stands for the row divided by its sum. There are 4G turns at most. Where positions recur no
     number bounds the turns. There value iteration encloses the win rate of the best response that
-    remembers everything, and the margin lifts the bound to its upper end.
+    remembers everything, and the margin lifts the bound to its upper end. After the deadline it
+    holds as well, but is larger.
     """
     if game.positions_recur:
-        return max(_enclosed_win_rate(game, None, target).upper - bound, 0.0)
+        upper = _enclosed_win_rate(game, None, target, deadline).upper
+        # Twice, since the difference is rounded and so is the sum that the caller makes of it.
+        return upper - bound + 2.0 * UNIT_ROUNDOFF if upper > bound else 0.0
     largest_score = game.goal + game.rules.max_dice * max(kinds_of_dice(game.rules))
     outcomes = 2 * largest_score * game.memory_size  # twice, as a swap may follow
     roundings = value_roundings(outcomes, game.num_actions) + _belief_roundings(game, target)
@@ -124,18 +133,26 @@ def _belief_roundings(game: HogEngine, target: Strategy) -> int:
 
 
 def _enclosed_win_rate(
-    game: HogEngine, responder: Strategy | None, target: Strategy
+    game: HogEngine,
+    responder: Strategy | None,
+    target: Strategy,
+    deadline: Deadline = FOREVER,
 ) -> enclosures.Interval:
     """Bound the win rate of a responder's policy against a strategy, from below and from above.
 
     None in place of the policy stands for the best responder that remembers everything and knows
-    which component of a mixture was drawn.
+    which component of a mixture was drawn. Components that the time does not suffice for count as
+    if their win rates were 0 and 1.
     """
     rows = game.goal**2, game.num_actions  # of a policy in the graph
     policy = None if responder is None else responder.policies[0].reshape(rows)
     lower = upper = 0.0
-    for probability, component in zip(target.chances, target.policies, strict=True):
-        values = enclosures.enclose(game.graph, (policy, component.reshape(rows)))
+    chances = target.chances.tolist()
+    for number, (probability, component) in enumerate(zip(chances, target.policies, strict=True)):
+        if number > 0 and deadline.is_over:
+            upper += probability
+            continue
+        values = enclosures.enclose(game.graph, (policy, component.reshape(rows)), deadline)
         at_start = enclosures.start_of(game.graph, values)
         lower += probability * at_start.lower
         upper += probability * at_start.upper

@@ -23,7 +23,7 @@ from hogeq.evaluation.rounding import SECOND_ORDER, UNDERFLOW, priced_turn_error
 from hogeq.graph.graph import FORM, Graph
 from hogeq.kernels import forgetting
 from hogeq.kernels import responding as kernels
-from hogeq.kernels.decisions import Decisions, lay_out, mark_before
+from hogeq.kernels.decisions import Decisions, fill_decisions, mark_before
 from hogeq.kernels.forgetting import Search, Workspace
 from hogeq.kernels.responding import Corners, Others, States
 from hogeq.support.aliases import Floats, Ints
@@ -105,7 +105,7 @@ class ResponseGraph:
         # A state is a position and a value of the memory that play can come to. Arrays (C, H) have
         # for every position and memory whether there is a state, and its number, else -1.
         is_reached = np.zeros((len(graph.player), len(graph.lane)), np.int8)
-        num_outcomes = kernels.mark(arrays, is_reached)
+        num_outcomes = kernels.mark_states(arrays, is_reached)
         states_so_far = is_reached.cumsum(dtype=np.int64).reshape(is_reached.shape)
         number = np.where(is_reached, states_so_far - 1, -1)
         num_states = int(is_reached.sum())
@@ -120,7 +120,7 @@ class ResponseGraph:
             start_state=number[tuple(graph.start.T)],
             start_probability=graph.start_chance,
         )
-        kernels.lay_out(arrays, number, states)  # fills the arrays of the states
+        kernels.fill_states(arrays, number, states)  # fills the arrays of the states
         chance_sums = np.add.reduceat(graph.chance, graph.first[:-1])
         most_outcomes = int(np.diff(graph.first).max())
         return cls(
@@ -160,7 +160,7 @@ class ResponseGraph:
         reachable = []  # states that play can come to against each component
         for table in tables:
             is_reached = np.zeros(len(states.row_of_state), np.int8)
-            kernels.meet(states, choices, table, is_reached)  # marks them
+            kernels.mark_met_states(states, choices, table, is_reached)  # marks them
             reachable.append(np.flatnonzero(is_reached))
         first_reachable = np.concatenate([[0], np.cumsum([len(numbers) for numbers in reachable])])
         others = Others(np.asarray(weights), tables, first_reachable, np.concatenate(reachable))
@@ -437,11 +437,11 @@ class Responses:
         node_of_state = np.zeros(len(self.states.row_of_state), np.int64)  # scratch of the kernel
         # The first call counts the outcomes, whose arrays are empty; the second also fills these,
         # and the payoffs. Room for at least one outcome tells the calls apart.
-        num_outcomes = lay_out(self.states, self.corners, self.others, node_of_state, dag)
+        num_outcomes = fill_decisions(self.states, self.corners, self.others, node_of_state, dag)
         room = 1 + num_outcomes
         next_nodes = np.zeros(room, np.int64)
         dag = dag._replace(outcome_probability=np.zeros(room), outcome_node=next_nodes)
-        lay_out(self.states, self.corners, self.others, node_of_state, dag)
+        fill_decisions(self.states, self.corners, self.others, node_of_state, dag)
         return dag
 
     @cached_property
@@ -453,7 +453,7 @@ class Responses:
             dual_prices=np.zeros((num_nodes, most_corners)),
             node_values=np.zeros(num_nodes),
             edge_values=np.zeros((num_nodes, most_corners)),
-            claim_worths=np.zeros((num_nodes, most_corners)),
+            collected_later=np.zeros((num_nodes, most_corners)),
             node_reach=np.zeros(num_nodes),
             row_loss=np.zeros(num_rows),
             response=np.zeros(num_rows, np.int64),

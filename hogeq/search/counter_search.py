@@ -331,9 +331,16 @@ class Trails(NamedTuple):
         kicks: int,
         life: int,
         seed: tuple[int, ...],
+        deadline: Deadline = FOREVER,
     ) -> "Trails":
-        """Search on from every trail, by so many kicks; it may cross with some of the counters."""
-        searches = self.searches(game, strategy, counters, kicks, seed)
+        """Search on from every trail, by so many kicks; it may cross with some of the counters.
+
+        A search that the deadline cuts short gives its best matrix so far.
+        """
+        searches = [
+            search._replace(deadline=deadline)
+            for search in self.searches(game, strategy, counters, kicks, seed)
+        ]
         states = compute(partial(CounterSearch.run, game=game, strategy=strategy), searches)
         return self.after([state.matrix for state in states], kicks, life)
 

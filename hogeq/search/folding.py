@@ -44,7 +44,11 @@ def folded(
     states = _Folding(graph, weights, tables).new_states(deadline)
     if states is None:
         return None
-    most_outcomes = int(np.diff(states.outcome_offsets).max())
+    # Where play ends at once, a payoff of a new state has no outcomes, but is a sum over components
+    # and actions of payoffs of old ones, which are sums over outcomes.
+    components, _, actions = tables.shape
+    summands = components * actions + graph.outcomes
+    most_outcomes = int(np.diff(states.outcome_offsets).max()) + summands
     return replace(graph, states=states, outcomes=most_outcomes, misses=graph.misses + misses)
 
 

@@ -130,7 +130,7 @@ class LiftedBound:
         error_of_turn = priced_turn_error(responder.outcomes(), actions, responder.missing())
         # Values and prices each add an error in every turn and at the start, and so does the sum
         # over the parts: responders to the components of a mixture.
-        turns = 2 * (responder.levels() + 1) + len(responder.parts) - 1
+        turns = 2 * (responder.levels() + 1) + len(responder.responders) - 1
         largest = max(2.0, self._largest, responder.largest_value())
         passes = len(self.steps) + 2  # one a step, the last one, and the sum of the refunds
         return passes * turns * largest * error_of_turn

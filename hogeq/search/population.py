@@ -169,9 +169,12 @@ class CounterPool(Population):
         """Give the indices of the `most` counters that win most, the oldest on ties."""
         return np.argsort(-self.rates_against(policy), kind="stable")[:most]
 
-    def climb(self, policy: Floats, warm: int) -> None:
+    def climb(self, policy: Floats, warm: int, deadline: Deadline = FOREVER) -> None:
         """Ascend from the `warm` strongest counters to a policy (G, G, K), and add the results."""
-        searches = [CounterSearch(self.members[index]) for index in self.strongest(policy, warm)]
+        searches = [
+            CounterSearch(self.members[index], deadline=deadline)
+            for index in self.strongest(policy, warm)
+        ]
         climb = partial(CounterSearch.run, game=self.game, strategy=Strategy.unchecked(policy))
         self.add(state.matrix for state in compute(climb, searches, local=True))
 

@@ -17,15 +17,15 @@ from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.pacing import Pace
 from hogeq.trees import columns
-from hogeq.trees.absent_results import optimum
+from hogeq.trees.absent_results import solve_absent_minded
 from hogeq.trees.beliefs import BeliefDag, Choices
 from hogeq.trees.columns import Side, Solving
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.restricted import Mixed
 from hogeq.trees.rows import is_too_wide, require_cells
-from hogeq.trees.sequence_payoffs import against, sequence_payoffs
+from hogeq.trees.sequence_payoffs import payoffs_against, sequence_payoffs
 from hogeq.trees.sequences import sequence_form
-from hogeq.trees.whole_dags import dags_of, require_dags
+from hogeq.trees.whole_dags import build_dags, require_dags
 
 METHODS: Final = ("auto", "dag", "columns", "cfr")
 MOST_WHOLE_DECISIONS: Final = 2_000  # of both DAGs, in one linear program of all choices
@@ -50,7 +50,7 @@ class DagEngine:
 
     def __init__(self, tree: FlatTree, dags: Sequence[BeliefDag] = ()) -> None:
         self.tree, self.num_actions = tree, tree.num_actions
-        self.dags = [*dags] or require_dags(tree, dags_of(tree))
+        self.dags = [*dags] or require_dags(tree, build_dags(tree))
         self.payoffs = sequence_payoffs(*(dag.form for dag in self.dags))
         require_cells(tree.name, "decisions of belief DAGs", *self.shape)
 
@@ -124,7 +124,8 @@ class DagEngine:
         for factor, players in product(factors, turns):
             # Both are valued before either changes, if they are updated at once.
             sequence_values = [
-                against(self.payoffs, sequence_weights[1 - player], player) for player in players
+                payoffs_against(self.payoffs, sequence_weights[1 - player], player)
+                for player in players
             ]
             for player, values in zip(players, sequence_values, strict=True):
                 dag, flow = self.dags[player], flows[player]
@@ -175,20 +176,20 @@ def solve_tree(tree: FlatTree, limit: float | Deadline, method: str = "auto") ->
             raise HogeqError(refusal("method", method, allowed))
         has_one_player = len(set(tree.seat.tolist())) == 1
         if has_one_player:
-            return optimum(tree, deadline)
+            return solve_absent_minded(tree, deadline)
         method = "columns"
     if method in {"dag", "columns"}:
-        return columns.by_columns(tree, deadline, method)
+        return columns.solve_by_columns(tree, deadline, method)
     solving = Solving(tree, deadline)
     building_deadline = deadline
     if method == "auto":
         seconds = deadline.seconds
         first_seconds = min(FIRST_SECONDS, seconds / 5.0) if solving.is_forgetful else seconds / 2.0
-        solving.columns(deadline.within(first_seconds))
+        solving.run_double_oracle(deadline.within(first_seconds))
         if solving.is_proved:
             return solving.result("columns" if solving.is_forgetful else "lp")
         building_deadline = deadline.within(BUILDING_SHARE * seconds)
-    built = dags_of(tree, deadline=building_deadline)  # None in place of one that took too long
+    built = build_dags(tree, deadline=building_deadline)  # None in place of one that took too long
     # `require_dags` refuses any that took too long.
     dags = require_dags(tree, built) if method == "cfr" or None not in built else []
     is_wide = is_too_wide(sum(dag.num_decisions for dag in dags), tree.num_actions)
@@ -211,7 +212,7 @@ def _without_dags(solving: Solving) -> Equilibrium:
     mix_iterates(solving, solving.deadline.share(MIXING_SHARE))
     mixed_ends = solving.ends
     if not solving.is_proved:
-        solving.columns(solving.deadline)
+        solving.run_double_oracle(solving.deadline)
     # Iterates improved the bounds, and columns did not improve them further.
     is_mixed = ends_before != mixed_ends == solving.ends
     return solving.result("iterates" if is_mixed else "columns")
@@ -229,7 +230,7 @@ def _by_dags(solving: Solving, engine: DagEngine) -> Equilibrium:
     deadline = solving.deadline
     num_decisions, _ = engine.shape
     if num_decisions <= MOST_WHOLE_DECISIONS:
-        solving.columns(deadline)
+        solving.run_double_oracle(deadline)
         return solving.result("dag")
     state = minimiser.init(engine)
     third_left = max(deadline.seconds / 3.0 - deadline.spent, 0.0)
@@ -241,7 +242,7 @@ def _by_dags(solving: Solving, engine: DagEngine) -> Equilibrium:
         player_forgets = len(side.form.inflated.shared_rows) > 0
         if player_forgets:
             side.restrict(choices)
-    solving.columns(deadline)
+    solving.run_double_oracle(deadline)
     return solving.result("columns")
 
 
@@ -261,9 +262,9 @@ def _by_cfr(solving: Solving, engine: DagEngine, state: RegretState) -> Equilibr
     while seconds_left > 0.0 and not solving.is_proved:
         average = engine.mixed(minimiser.average(engine, state))
         for player, dag in enumerate(engine.dags):
-            sequence_values = against(engine.payoffs, average[1 - player].plan, player)
+            sequence_values = payoffs_against(engine.payoffs, average[1 - player].plan, player)
             bound, _ = dag.respond(sequence_values)
-            solving.learn(average, player, bound)
+            solving.record_bound(average, player, bound)
         seconds_left = deadline.left
         if seconds_left > 0.0 or iterations == 0:
             most_in_time = seconds_left * iterations / deadline.spent
@@ -308,7 +309,7 @@ def _choices_of(engine: DagEngine, policy: Floats) -> list[Choices] | None:
             is_likely[0] = True  # the begin of play
             is_likely[dag.likeliest_choices(probabilities)] = True
             likely_choices.append(is_likely)
-            restricted, *_ = dag.restricted(is_likely)
+            restricted, *_ = dag.restrict(is_likely)
             num_decisions += restricted.num_decisions
         if num_decisions <= MOST_LIKELY_DECISIONS:
             return likely_choices

@@ -27,13 +27,13 @@ from hogeq.solvers.regret import CFRPlus
 from hogeq.strategies.arrays import normalised
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
-from hogeq.trees.beliefs import drawing, remembering
+from hogeq.trees.beliefs import draw_dag, recall_dag
 from hogeq.trees.columns import Solving
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.restricted import solve_restricted
 from hogeq.trees.rows import is_too_wide
-from hogeq.trees.sequence_payoffs import against
+from hogeq.trees.sequence_payoffs import payoffs_against
 from hogeq.trees.sequences import sequence_form
 
 KEPT: Final = 120
@@ -132,17 +132,17 @@ class _Pool:
         player = self.player
         other = 1 - self.player
         payoffs = solving.payoffs if player == 0 else csr_array(-solving.payoffs.T)  # to the player
-        own_dag = drawing(solving.forms[player], np.array(self.iterates))  # draws an iterate
-        other_dag = remembering(solving.forms[other])  # has perfect recall
+        own_dag = draw_dag(solving.forms[player], np.array(self.iterates))  # draws an iterate
+        other_dag = recall_dag(solving.forms[other])  # has perfect recall
         mixtures = solve_restricted(payoffs, (own_dag, other_dag), deadline)
         if mixtures is None:
             return
         own_mixture, remembering_mixture = mixtures
-        sequence_values = against(solving.payoffs, own_mixture.plan, other)
+        sequence_values = payoffs_against(solving.payoffs, own_mixture.plan, other)
         bound, _ = other_dag.respond(sequence_values)  # value of a best response
         other_policy = remembering_mixture.as_policy()
         by_player = [own_mixture, other_policy] if player == 0 else [other_policy, own_mixture]
-        solving.learn(by_player, other, bound)
+        solving.record_bound(by_player, other, bound)
 
 
 def recalling(tree: FlatTree, player: int) -> FlatTree:
@@ -173,7 +173,7 @@ def recalling(tree: FlatTree, player: int) -> FlatTree:
         row=row.astype(np.int32),
         seat=tree.seat[old_row],
         num_legal=tree.num_legal[old_row],
-        action_numbers=tree.action_numbers[old_row],
+        action_numbers=tree.actions_of(old_row),
         names=[tree.names[number] for number in old_row],
         states=None,
     )

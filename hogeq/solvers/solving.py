@@ -16,17 +16,17 @@ from hogeq.search.bounds import (
     bound_in_time,
     bound_margin,
     full_memory_bound,
-    is_half,
+    is_half_or_less,
 )
 from hogeq.search.exploitability import Interval, Measurement
-from hogeq.search.results import Budget, Equilibrium, Units
+from hogeq.search.results import WIN_RATES, Budget, Equilibrium, Units
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.base import Solver
 from hogeq.solvers.bundle import MixtureBundle
 from hogeq.solvers.regret import REACH_DCFR, CFRPlus, self_played
 from hogeq.strategies.conversion import strategy_of
 from hogeq.strategies.strategy import Strategy
-from hogeq.support.deadline import Deadline
+from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError
 from hogeq.support.pacing import Pace, schedule
 from hogeq.support.parameters import Count, check, keys, require_known
@@ -69,6 +69,8 @@ class Solution:
         The strategy after 1, 2, 3, 5, 8 and so on iterations, the last of them at the end.
     measure : callable, optional
         Measures a strategy's exploitability, the game's method; not pickled.
+    units : Units
+        Units of its game.
 
     Examples
     --------
@@ -89,6 +91,7 @@ class Solution:
     seconds: float
     snapshots: tuple[Snapshot, ...] = field(default=(), repr=False)
     measure: Callable[[Strategy, Budget | None], Interval] | None = field(default=None, repr=False)
+    units: Units = field(default=WIN_RATES, repr=False)
 
     @cached_property
     def exploitability(self) -> Interval:
@@ -126,11 +129,6 @@ class Solution:
                 intervals.append(self._measured(snapshot.strategy, self.curve_budget))
                 progress.step()
         return tuple(intervals)
-
-    @property
-    def units(self) -> Units:
-        """Units of its game."""
-        return self._intervals[-1].response.units
 
     def _measured(self, strategy: Strategy, budget: Budget | None = None) -> Interval:
         """Measure a strategy's exploitability in the game of the solution."""
@@ -240,14 +238,14 @@ def by_one_strategy(game: HogEngine, limit: float | Deadline) -> Equilibrium:
     best = int(np.argmin(bounds))
     strategy, method, iterations = candidates[best]
     bound = max(bounds[best], 0.5)  # an equilibrium strategy wins 1/2 as a response
-    upper = bound
-    if not game.positions_recur:  # else a margin takes a pass for each component
-        upper = min(bound + bound_margin(game, bound, strategy), 1.0)
+    # A tablebase is computed whole, whatever the limit, and so is its proof.
+    limit_of_margin = deadline if game.has_memory else FOREVER
+    upper = min(bound + bound_margin(game, bound, strategy, limit_of_margin), 1.0)
     return Equilibrium(
         lower=1.0 - upper,
         upper=upper,
         strategies=(strategy, strategy),
-        is_proved=is_half(game, strategy, bound),
+        is_proved=is_half_or_less(upper),
         method=method,
         effort={"iterations": iterations, "components": [len(strategy.weights)] * 2},
         seconds=deadline.spent,

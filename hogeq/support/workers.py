@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager, closing, contextmanager, nullcont
 from contextvars import ContextVar
 from functools import partial
 from multiprocessing import active_children
+from multiprocessing import resource_tracker as python_resource_tracker
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from queue import SimpleQueue
@@ -53,13 +54,19 @@ def cores() -> int:
 
 
 def memory() -> int:
-    """Bytes of memory that this machine, or the container on it, has; Windows does not say."""
+    """Bytes of memory that this process may have: of the machine, a container on it or a limit.
+
+    Windows does not say.
+    """
     if not hasattr(os, "sysconf"):
         return 8 * 2**30
+    import resource  # Windows lacks it
+
     size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     with suppress(OSError, ValueError):  # no such limit, or none of this kind
         size = min(size, int(Path("/sys/fs/cgroup/memory.max").read_text("ascii")))
-    return size
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return size if limit == resource.RLIM_INFINITY else min(size, limit)
 
 
 class ExecutorError(HogeqError):
@@ -273,9 +280,11 @@ class Processes(Remote):
         from loky.backend import resource_tracker
 
         # Python would look for modules in the current folder first, and run anybody's files there.
-        # Loky's cleaner takes its environment from this process, workers take their own.
+        # The cleaners of loky and of Python, both of which loky starts, take their environment from
+        # this process; workers take their own.
         with _environment_with("PYTHONSAFEPATH", "1"):
             resource_tracker.ensure_running()
+            python_resource_tracker.ensure_running()
         # Processes keep this very object: `stop` tells them from other children by its identity.
         self._environment = {"HOGEQ_WORKER": "1", "PYTHONSAFEPATH": "1"}
         start = partial(ProcessPoolExecutor, 1, initializer=_ignore_signals, env=self._environment)

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
-from math import prod
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -26,6 +25,7 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.messages import one_line
 from hogeq.support.progress import phase
+from hogeq.trees.packed import offsets
 from hogeq.trees.rows import Rows
 from hogeq.trees.teams import Sides
 
@@ -122,7 +122,7 @@ class FlatTree(Rows):
     terminal_payoffs: Floats  # (E,), payoffs to player 0 at the E terminal nodes, in their order
     seat: NDArray[np.int8]  # (R,), player of each row
     num_legal: Ints  # (R,), number of actions of each row
-    action_numbers: Indices  # (R, K), numbers of actions in the game that the tree was made of
+    action_numbers: Indices  # (A,), numbers of actions in the game of the tree, row by row
     chance_numbers: Indices  # (C,), such numbers of the C moves of chance, in the order of nodes
     chance_probabilities: Floats  # (C,), probabilities of the moves of chance
     names: Sequence[Any]  # (R,), what the player knows, in the game's words
@@ -146,9 +146,21 @@ class FlatTree(Rows):
 
     def numbers_of_moves(self, row: int) -> list[int]:
         """Give the numbers of a row's actions in the game that the tree was made of."""
-        moves: list[int] = self.action_numbers[row, : self.num_legal[row]].tolist()
+        moves: list[int] = self.actions_of([row]).tolist()
         # OpenSpiel 2.0.2 gives the actions of a file's node their numbers in rising order.
         return moves if self.states is None else sorted(moves)
+
+    @cached_property
+    def first_action(self) -> Ints:
+        """Index of each row's first action among the A actions of all rows; then A, (R + 1,)."""
+        return offsets(self.num_legal)
+
+    def actions_of(self, rows: Sequence[int] | Ints) -> Indices:
+        """Give the numbers of the actions of some rows, one row after the other."""
+        parts = [
+            self.action_numbers[self.first_action[row] : self.first_action[row + 1]] for row in rows
+        ]
+        return np.concatenate(parts) if parts else self.action_numbers[:0]
 
     @property
     def num_nodes(self) -> int:
@@ -186,15 +198,17 @@ class FlatTree(Rows):
 
     @cached_property
     def incoming_move(self) -> Indices:
-        """Number of the move into each node, (N,): row * K + action of a player's move.
+        """Number of the move into each node, (N,): its index among the A actions of all rows.
 
-        The C moves of chance have R * K and the numbers after it; R * K + C stands for the root.
+        The C moves of chance have A and the numbers after it; A + C stands for the root.
         """
-        num_cells, by_chance = prod(self.shape), self.mover == CHANCE
-        move = self.row[self.parent] * np.int32(self.num_actions) + self.action
+        num_actions = len(self.action_numbers)
+        by_chance = self.mover == CHANCE
+        first_action = self.first_action.astype(np.int32)
+        move = first_action[self.row[self.parent]] + self.action
         # Chance counts as mover of the root, which is the first: so its own moves begin one lower.
-        move[by_chance] = num_cells - 1 + np.arange(np.count_nonzero(by_chance))
-        move[0] = num_cells + len(self.chance_probabilities)
+        move[by_chance] = num_actions - 1 + np.arange(np.count_nonzero(by_chance))
+        move[0] = num_actions + len(self.chance_probabilities)
         return move
 
     def by_incoming_move(
@@ -202,10 +216,15 @@ class FlatTree(Rows):
     ) -> NDArray[Any]:
         """Give each node the number of the move into it, (N,).
 
-        Moves of players have numbers (R, K), those of chance (C,); the root has one of its own.
+        Actions of players have numbers (A,), row by row, moves of chance (C,); the root has one of
+        its own.
         """
         root = np.full(1, of_root, of_chance.dtype)
-        return np.concatenate([of_players.ravel(), of_chance, root])[self.incoming_move]
+        return np.concatenate([of_players, of_chance, root])[self.incoming_move]
+
+    def probabilities(self, policy: Floats) -> Floats:
+        """Probability of the move into each node, (N,), if all play by a policy (R, K)."""
+        return self.by_incoming_move(policy[self.legal], self.chance_probabilities, 1.0)
 
     @cached_property
     def incoming_number(self) -> Indices:
@@ -220,7 +239,9 @@ class FlatTree(Rows):
     @cached_property
     def chance(self) -> Floats:
         """Probability of the step to each node that chance makes, 1 elsewhere, (N,)."""
-        return self.by_incoming_move(np.ones(self.shape), self.chance_probabilities, 1.0)
+        return self.by_incoming_move(
+            np.ones(len(self.action_numbers)), self.chance_probabilities, 1.0
+        )
 
     @cached_property
     def payoff(self) -> Floats:
@@ -253,20 +274,13 @@ class FlatTree(Rows):
     def largest_expected_share(self) -> float:
         """Largest expected size of a payoff that players can affect, as a share of the largest.
 
-        By two passes up the tree, each a reduction over the siblings of a level. Both players
-        choose what makes it large. A lottery after the last decision counts by its mean; plays in
-        which nobody decides count by 0. It is 1 if all is 0.
+        By backward induction, where both players choose the largest size. A lottery after the last
+        decision counts by its mean; plays in which nobody decides count by 0. It is 1 if all is 0.
         """
-        mean = self.payoff_shares.copy()  # (N,), expected payoff after the last decision
-        decides_below = self.row >= 0  # (N,), at the node or below
-        for level, first_siblings, parents in reversed(self.siblings_by_level):
-            drawn = np.add.reduceat(self.chance[level] * mean[level], first_siblings)
-            mean[parents] = np.where(self.player[parents] == CHANCE, drawn, 0.0)
-            decides_below[parents] |= np.logical_or.reduceat(decides_below[level], first_siblings)
+        mean, decides_below = self._means_after_decisions()
         decides_above = self.row >= 0  # (N,), at the node or above
         for level in self.levels[1:]:
             decides_above[level] |= decides_above[self.parent[level]]
-        # From the last decisions up: sizes of means, drawn by chance and chosen by players.
         size = np.where(decides_below | ~decides_above, 0.0, np.abs(mean))
         for level, first_siblings, parents in reversed(self.siblings_by_level):
             drawn = np.add.reduceat(self.chance[level] * size[level], first_siblings)
@@ -276,6 +290,20 @@ class FlatTree(Rows):
         # Payoffs whose share of the largest underflows to 0 are still worth something.
         underflows = (self.payoff_shares == 0.0) & (self.payoff != 0.0) & self.is_possible
         return float(size[0]) or (1.0 / LARGEST if underflows.any() else 1.0)
+
+    def _means_after_decisions(self) -> tuple[Floats, NDArray[np.bool_]]:
+        """Compute the mean payoff at nodes with no decision at or below them, (N,), as a share.
+
+        Shares are of the largest payoff. Returns also whether there is a decision at or below each
+        node, (N,): the mean of such a node has no meaning.
+        """
+        mean = self.payoff_shares.copy()
+        decides_below = self.row >= 0
+        for level, first_siblings, parents in reversed(self.siblings_by_level):
+            drawn = np.add.reduceat(self.chance[level] * mean[level], first_siblings)
+            mean[parents] = np.where(self.player[parents] == CHANCE, drawn, 0.0)
+            decides_below[parents] |= np.logical_or.reduceat(decides_below[level], first_siblings)
+        return mean, decides_below
 
     @property
     def scale(self) -> float:
@@ -350,11 +378,11 @@ class FlatTree(Rows):
     @property
     def first_node_after_action(self) -> Indices:
         """First node after each legal action of each row, row by row."""
-        num_cells = self.action_numbers.size
-        first = np.full(num_cells + len(self.chance_probabilities) + 1, -1, np.int32)
+        num_actions = len(self.action_numbers)
+        first = np.full(num_actions + len(self.chance_probabilities) + 1, -1, np.int32)
         # Assigned from the last node to the first: of many after one action the first stays.
         first[self.incoming_move[::-1]] = np.arange(self.num_nodes)[::-1]
-        return first[:num_cells][self.legal.ravel()]
+        return first[:num_actions]
 
     def words(self, nodes: Ints | Indices) -> tuple[Indices, list[str]]:
         """Name the moves (actions or outcomes of chance) that lead into nodes, (n,).
@@ -410,7 +438,8 @@ class FlatTree(Rows):
         path = _path(self.parent, node)
         steps = []
         for child, action in zip(path, self._words_of(path), strict=True):
-            mover, row = int(self.moving_member[child]), int(self.row[self.parent[child]])
+            mover = int(self.moving_member[child])
+            row = int(self.row[self.parent[child]])
             if mover == CHANCE:
                 steps.append(HistoryStep(player=None, infoset=None, action=action))
             else:
@@ -435,12 +464,17 @@ def reach(tree: FlatTree, joint: Floats, player: int | None = None) -> Floats:
 
     With a `player` its own actions count 1: this is the player's counterfactual reach.
     """
-    probability = tree.by_incoming_move(joint, tree.chance_probabilities, 1.0)  # of one move
+    probability = tree.probabilities(joint)  # of one move
     if player is not None:
         probability[tree.mover == player] = 1.0
     for level in tree.levels[1:]:
         probability[level] *= probability[tree.parent[level]]
     return probability
+
+
+def reach_by_chance(tree: FlatTree) -> Floats:
+    """Compute the reach probability of each node, (N,), by the moves of chance alone."""
+    return reach(tree, np.ones((tree.num_rows, tree.num_actions)))
 
 
 def payoff(tree: FlatTree, first: Floats, second: Floats) -> float:

@@ -8,11 +8,8 @@ import numpy as np
 import pytest
 
 from hogeq.analysis import field
-from hogeq.analysis.field import (
-    Objective,
-    Score,
-    answer_field,
-)
+from hogeq.analysis.field import Objective, Score, answer_field
+from hogeq.analysis.tournament import rank
 from hogeq.baselines.simple import always_roll, bacon
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
@@ -22,6 +19,7 @@ from hogeq.search.results import Budget
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Mixture
 from hogeq.support.aliases import Floats
+from hogeq.support.deadline import Deadline
 from tests.search.games import TINY
 from tests.slow import mostly_slow
 from tests.twin import Play, every_matrix_wins
@@ -160,3 +158,31 @@ def test_weights_are_the_slope_of_the_score(score: Score) -> None:
         for shift in step * np.eye(5)
     ]
     assert score(RATES)[1] == pytest.approx(slopes, rel=1e-6, abs=1e-9)
+
+
+def test_a_match_is_won_by_the_rule_of_the_ranking() -> None:
+    """A win rate that rounding leaves above the threshold wins no match, in either place."""
+    by_rounding = np.nextafter(WIN, 1.0)
+    answer = field.Answer(np.zeros((1, 1), np.int8), np.array([by_rounding, WIN + 1e-9, WIN]))
+    assert answer.beaten == 1
+    assert [won for _, _, won in answer.rows("abc")] == ["", "beaten", "", "1 of 3 beaten"]
+    ranked = rank([[0.5, by_rounding], [1.0 - by_rounding, 0.5]])
+    assert [standing.wins for standing in ranked] == [0, 0]
+
+
+def test_a_first_step_is_not_begun_without_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes at least as long as the win rates before it."""
+    game = compile_game(rules_from(GOAL_4))
+    rivals = field.Field(game, [always_roll(game.rules, 1)])
+    now = [0.0]
+    rates_of = rivals.rates_of
+
+    def slow(policy: Any) -> Floats:
+        now[0] += 2.0
+        return rates_of(policy)
+
+    monkeypatch.setattr(rivals, "rates_of", slow)
+    for seconds, begins in ((3.0, False), (5.0, True)):
+        matrix = np.zeros((4, 4), np.int8)
+        deadline = Deadline(seconds, lambda: now[0])
+        assert bool([*field.ascend(rivals, matrix, field.mean_wins, deadline=deadline)]) is begins

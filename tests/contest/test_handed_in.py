@@ -250,9 +250,7 @@ def test_what_a_student_hands_in_is_a_fault_of_that_student_alone(
         assert faults[student] == ""
     assert not any(path.is_symlink() for path in Path("to").rglob("*"))
     outside = {path.name for path in Path().iterdir()}
-    assert outside == {
-        *("to", "small.yaml", "roster.csv", "class.zip", "inner.zip", "twice.zip"),
-    }
+    assert outside == {*("to", "small.yaml", "roster.csv", "class.zip", "inner.zip", "twice.zip")}
     names = [one.student for one in found.entrants]
     assert all(name.isprintable() for name in names)
     assert any(name.startswith(("cmd~", "_cmd")) for name in names)

@@ -356,11 +356,15 @@ HOLE = np.where(np.arange(MATRIX.size).reshape(MATRIX.shape) == 2 * len(MATRIX) 
         (lambda path: figures.matrix(KUHN.strategy("uniform"), path), OF_ANOTHER_GAME),
         (
             lambda path: figures.policy(cast("Any", KUHN.solve("cfr", 1)), path),
-            r"^policy: got a Solution; allowed: its \.strategy, or arrays$",
+            r"^policy: got Solution; allowed: its \.strategy, or arrays$",
+        ),
+        (
+            lambda path: figures.policy(cast("Any", KUHN.equilibrium(1.0)), path),
+            r"^policy: got Equilibrium; allowed: its \.profile, or arrays$",
         ),
         (
             lambda path: figures.policy(KUHN.strategy("uniform"), path, reach=REACH),
-            r"^reach: got 'an array'; allowed: for strategies of Hog alone$",
+            r"^reach: allowed for strategies of Hog, which are drawn by scores$",
         ),
         (lambda path: figures.matrix(MATRIX, path, reach=REACH[:5, :5]), "allowed: the same"),
         (lambda path: figures.matrix(MATRIX + HOLE, path), r"^matrix: cell \(2, 1\) is nan"),
@@ -413,3 +417,8 @@ def test_a_logarithmic_axis_has_plain_digits_and_a_place_for_0() -> None:
     number_log_axis(axis, np.array([0.0, 0.1, 0.2, np.nan]), 1.0)
     assert axis.get_ticklabels()[0].get_text() == "0"
     assert axis.get_view_interval()[0] == axis.get_majorticklocs()[0] == 0.0
+
+
+def test_characters_that_the_font_lacks_are_boxes_without_a_warning(tmp_path: Path) -> None:
+    figures.matrix(MATRIX, tmp_path / "figure.png", "\u6f22\u5b57 \u0e01")  # warnings are errors
+    assert (tmp_path / "figure.png").stat().st_size > 1000

@@ -272,13 +272,38 @@ def test_where_nothing_can_be_kept_one_line_says_so(
     assert cache.stored() == []
 
 
+@pytest.mark.parametrize("not_absolute", ["", "cache", "./cache", "~/cache"])
+def test_a_cache_home_that_is_not_absolute_counts_as_not_set(
+    not_absolute: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the XDG Base Directory Specification says."""
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", not_absolute)
+    assert cache.root() == tmp_path / ".cache" / "hogeq"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
+    assert cache.root() == tmp_path / "elsewhere" / "hogeq"
+
+
+@pytest.mark.parametrize("cache_home", [None, ""])
 def test_without_a_home_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    cache_home: str | None,
+    in_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    if cache_home is None:
+        monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    else:
+        monkeypatch.setenv("XDG_CACHE_HOME", cache_home)
+
+    def no_home(_: Path) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "expanduser", no_home)
     monkeypatch.setattr(cache, "user_cache_dir", lambda **_: "~/.cache/hogeq")
-    monkeypatch.chdir(tmp_path)
     assert (hits(), hits()) == (0, 0)
     assert "(no home folder)" in caplog.text
     assert not Path("~").exists()
@@ -362,8 +387,7 @@ check_numba()
 
 
 @pytest.mark.parametrize(
-    "content",
-    mostly_slow(["cache_dir: sub\ndisable_jit: 1\n", "- a\n", "{", ""], "{"),
+    "content", mostly_slow(["cache_dir: sub\ndisable_jit: 1\n", "- a\n", "{", ""], "{")
 )
 @pytest.mark.parametrize("first", mostly_slow(["", CHECKED], CHECKED))
 def test_a_file_of_the_current_folder_sets_nothing(

@@ -1,6 +1,7 @@
 """Rounding by integer programs: the program, its models, and what the search keeps."""
 
 import os
+import time
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -21,6 +22,7 @@ from hogeq.search.results import Budget
 from hogeq.solvers.regret import DiscountedCFR
 from hogeq.strategies.arrays import StrategyError, one_hot
 from hogeq.strategies.conversion import strategy_of_shape
+from hogeq.support.deadline import Deadline
 
 QUICK: dict[str, Any] = {
     "anew": 2,
@@ -250,3 +252,51 @@ def test_a_checkpoint_of_another_search_is_refused(
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(ResultsError, match="not a checkpoint"):
         last(saved_rounds(hogeq.Hog(game.rules), IntegerRounding(**parameters), policy, path))
+
+
+# --- in time --------------------------------------------------------------------------------------
+
+
+class Looked(Deadline):
+    """A deadline that is over when it was asked so many times."""
+
+    looks_left = 0
+
+    @property
+    def is_over(self) -> bool:
+        self.looks_left -= 1
+        return self.looks_left < 0
+
+    @property
+    def left(self) -> float:
+        return 60.0
+
+
+def test_a_limit_of_time_leaves_the_rounds_that_ended(game: HogEngine, policy: Any) -> None:
+    """A round that is cut short does not count: the matrix is that of so many whole rounds."""
+    search = IntegerRounding(**QUICK, rounds=3)
+    by_rounds = [argmax(game, policy)]
+    by_rounds += [state.matrix for state in search.rounds_from(game, search.init(game, policy))]
+    begin = search.init(game, policy).matrix
+    np.testing.assert_array_equal(
+        search.matrix_in_time(game, policy, Deadline(0.0)), argmax(game, policy)
+    )
+    for looks in (1, 3, 10, 30, 100, 1000):
+        deadline = Looked()
+        deadline.looks_left = looks
+        matrix = search.matrix_in_time(game, policy, deadline)
+        assert any(np.array_equal(matrix, one) for one in [begin, *by_rounds]), looks
+    np.testing.assert_array_equal(search.matrix_in_time(game, policy, Deadline()), by_rounds[-1])
+
+
+def test_purify_keeps_to_its_seconds(game: HogEngine, policy: Any) -> None:
+    hog = hogeq.Hog(game.rules)
+    started = time.process_time()
+    matrix = hog.purify(policy, "integer", seconds=1.0, rounds=100_000, **QUICK)
+    assert matrix.kind == "matrix"
+    assert time.process_time() - started < 5.0
+    np.testing.assert_array_equal(
+        hog.purify(policy, "threshold", seconds=0.0, samples=100_000).array.shape, (10, 10)
+    )
+    with pytest.raises(hogeq.HogeqError, match=r"^seconds: got -1"):
+        hog.purify(policy, "integer", seconds=-1.0)

@@ -267,6 +267,21 @@ def test_fractions_and_folding_end_with_their_time() -> None:
         assert folded(graph, weights, tables, Deadline(most, count().__next__)) is None
 
 
+def test_payoffs_of_a_folded_mixture_are_sums_that_margins_count() -> None:
+    """Where play ends at once a state has no outcomes, but its payoff sums those of all moves."""
+    matching = Choice(0, 0, (Choice(1, 0, (1.0, -1.0)), Choice(1, 0, (-1.0, 1.0))))
+    for components in (2, 5):
+        tree = tree_of(matching)
+        opponent = np.full((1, 2), 0.5)
+        graph = ResponseGraph.of(of_tree(tree).against(np.vstack([opponent, opponent])))
+        tables = np.linspace(0.1, 0.9, components)[:, None, None] * np.ones((1, 2, 2))
+        tables[..., 1] = 1.0 - tables[..., 0]
+        weights = np.full(components, 1.0 / components)
+        alone = folded(graph, weights, tables)
+        assert alone is not None
+        assert alone.outcomes >= components * 2 + graph.outcomes
+
+
 def test_a_folded_mixture_tells_no_more_than_play_shows() -> None:
     game = small(6, 2, "fa18")
     graph, draw = graph_of(game), np.random.default_rng(3)

@@ -18,23 +18,12 @@ from hogeq.model.priced import Problem
 from hogeq.rules import rules_from
 from hogeq.search import certificate, lifted_bound
 from hogeq.search.bounds import full_memory_bound, upper_bound
-from hogeq.search.certificate import (
-    certify,
-    check_certificate,
-    hog_problems,
-)
+from hogeq.search.certificate import certify, check_certificate, hog_problems
 from hogeq.search.certificate_files import Certificate
 from hogeq.search.lifted_bound import LiftedBound, Revision, Step, replay
 from hogeq.strategies.conversion import strategy_of
 from hogeq.strategies.strategy import Mixture, Strategy
-from tests.search.games import (
-    best_response,
-    matrices_of,
-    mixture_of,
-    random_policy,
-    small,
-    ticks,
-)
+from tests.search.games import best_response, matrices_of, mixture_of, random_policy, small, ticks
 
 ROOT = Path(__file__).parents[2]
 

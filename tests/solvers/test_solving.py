@@ -14,6 +14,7 @@ from hogeq.solvers.bundle import MixtureBundle
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import Deadline
 from hogeq.support.pacing import schedule
+from tests.evaluation.players import RECURRING
 
 KUHN = "kuhn(players=2,ranks=3)"
 HOG = {"edition": "su20", "goal": 6, "max_dice": 2}
@@ -75,8 +76,9 @@ def test_each_point_of_a_curve_has_one_small_effort() -> None:
         return game.exploitability(strategy, budget)
 
     object.__setattr__(solved, "measure", noted)
-    assert len(solved.curve) == 4
     assert solved.units is game.units
+    assert budgets == []  # to know the units, nothing is measured
+    assert len(solved.curve) == 4
     assert budgets == [solved.curve_budget] * 4  # the exploitability itself was not asked for
     assert (solved.curve_budget.kicks, solved.curve_budget.exact_seconds) == (0, 0.0)
     assert solved.curve_budget.seconds is not None
@@ -105,6 +107,27 @@ def test_a_search_for_an_equilibrium_keeps_the_best_strategy_that_it_met(
     assert bound <= solved.upper <= bound + 1e-10  # with a margin for rounding
     assert solved.method in {"dcfr", "cfr_plus"}
     assert solved.effort == {"iterations": 100, "components": [1, 1]}
+
+
+def test_the_ends_of_an_equilibrium_hold_where_positions_recur(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A pass that ends too early leaves its bound too low; an enclosure lifts it."""
+    game = hogeq.Game(RECURRING["points"])
+    assert game.engine.positions_recur
+    assert game.engine.has_memory
+    true_bound = solving.bound_in_time
+
+    def too_low(*given: Any) -> float:
+        return true_bound(*given) - 1e-5
+
+    monkeypatch.setattr(solving, "bound_in_time", too_low)
+    solved = solving.by_one_strategy(game.engine, 5.0)
+    assert game.bound(solved.strategies[0]) - 1e-10 <= solved.upper
+    assert solved.lower == 1.0 - solved.upper
+    assert not solved.is_proved or solved.upper <= 0.5 + 1e-9
+    late = solving.by_one_strategy(game.engine, 0.0)
+    assert game.bound(late.strategies[0]) - 1e-10 <= late.upper
 
 
 @pytest.mark.parametrize("seconds", [10.0, 20.0, 40.0, 80.0])

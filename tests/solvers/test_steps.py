@@ -11,7 +11,7 @@ from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats
 from tests import toys
-from tests.solvers.test_regret_steps import matched, textbook
+from tests.solvers.test_regret import matched, textbook
 from tests.toys import Choice, Node, Toy, first_wins, following
 
 

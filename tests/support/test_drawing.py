@@ -1,28 +1,16 @@
 """What lies in the current folder is not read, and not run, where pictures and workers begin."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.processes import printed
 
 
-def ran(folder: Path, *words: str) -> str:
+def ran(folder: Path, *words: str, options: tuple[str, ...] = ("-P",)) -> str:
     """Run Python in a folder as a console script does, hogeq being found but not the folder."""
-    found = subprocess.run(  # noqa: S603 - our own
-        [sys.executable, "-P", *words],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert found.returncode == 0, found.stderr
-    return found.stdout
+    return printed(*options, *words, cwd=folder)
 
 
 def test_settings_of_pictures_are_not_those_of_the_current_folder(tmp_path: Path) -> None:
@@ -45,6 +33,20 @@ def test_workers_import_nothing_from_the_current_folder(tmp_path: Path) -> None:
     local = json.loads(ran(tmp_path, *attack, *effort, "--jobs", "2", "--on", "local"))
     assert {**local, "seconds": 0} == {**here, "seconds": 0}
     assert not (tmp_path / "it_ran").exists()
+
+
+def test_the_cleaners_of_a_script_import_nothing_from_the_current_folder(tmp_path: Path) -> None:
+    """Python's own, which loky starts too, has -P only if the script has."""
+    here = tmp_path / "here"
+    here.mkdir()
+    (here / "multiprocessing.py").write_text("open('it_ran', 'w').close()\n", "utf-8")
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from hogeq.support.workers import workers, compute\n"
+        "with workers(2, 'local'): print(list(compute(abs, [-1, -2])))\n"
+    )
+    assert ran(here, str(script), options=()) == "[1, 2]\n"
+    assert not (here / "it_ran").exists()
 
 
 @pytest.mark.slow

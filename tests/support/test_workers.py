@@ -11,7 +11,7 @@ from threading import Event, get_ident
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from hogeq.support.workers import compute, cores, interruptible, width, workers
+from hogeq.support.workers import compute, cores, interruptible, memory, width, workers
 
 
 def _meet(events: tuple[Event, Event]) -> int:
@@ -155,3 +155,16 @@ def test_a_process_with_threads_ends_quietly() -> None:
         [sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=True
     )
     assert (done.stdout, done.stderr) == ("[1, 2]\n", "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit address space")
+def test_memory_is_what_a_limit_leaves() -> None:
+    assert memory() > 2**30
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30)); "
+        "from hogeq.support.workers import memory; print(memory())"
+    )
+    told = subprocess.run(  # noqa: S603 - ourselves
+        [sys.executable, "-c", code], capture_output=True, check=True, text=True
+    )
+    assert int(told.stdout) == 2**30

@@ -2,6 +2,7 @@
 
 import os
 import re
+import tracemalloc
 from fractions import Fraction
 from pathlib import Path
 
@@ -9,10 +10,11 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.trees import efg, gambit
+from hogeq.trees import building, efg, gambit
 from hogeq.trees.flat import payoff
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.tree import flat_efg
+from tests.refusals import refuses
 from tests.trees.efg_texts import GOOD, HEAD, read, worth, written
 
 FIRST = 'p "" 1 1 "x" { "l" "r" } 1'
@@ -132,8 +134,7 @@ def test_a_constant_sum_is_taken(total: str, value: float, tmp_path: Path) -> No
     ],
 )
 def test_what_is_no_text_is_refused(data: bytes, message: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)):
-        from_efg(written(tmp_path, data))
+    refuses(lambda: from_efg(written(tmp_path, data)), re.escape(message))
 
 
 def test_only_files_of_some_size_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,13 +149,11 @@ def test_only_files_of_some_size_are_read(tmp_path: Path, monkeypatch: pytest.Mo
             from_efg(tmp_path / name)
     path = written(tmp_path, GOOD)
     monkeypatch.setattr(efg, "MOST_NODES", 6)
-    with pytest.raises(ValueError, match=r"game\.efg: has more than 6 nodes"):
-        from_efg(path)
+    refuses(lambda: from_efg(path), r"game\.efg: has more than 6 nodes")
     monkeypatch.setattr(efg, "MOST_NODES", 7)
     assert from_efg(path).num_nodes == 7
     monkeypatch.setattr(gambit, "MOST_BYTES", 100)
-    with pytest.raises(ValueError, match="cannot be read: is larger than 100 bytes"):
-        from_efg(path)
+    refuses(lambda: from_efg(path), "cannot be read: is larger than 100 bytes")
 
 
 def test_sums_that_would_take_long_are_refused(tmp_path: Path) -> None:
@@ -171,3 +170,31 @@ def test_sums_that_would_take_long_are_refused(tmp_path: Path) -> None:
     chance = " ".join(f'"" 1/{one}' for one in odd)
     with pytest.raises(ValueError, match=r"line 2: sum of probabilities: .* of 4096 bits"):
         read(tmp_path, f'{HEAD}c "" 1 "" {{ {chance} }} 0')
+
+
+def test_a_set_of_many_actions_cannot_be_repeated_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A few bytes repeat an information set: nodes to come are counted before they are listed."""
+    monkeypatch.setattr(efg, "MOST_NODES", 100_000)
+    many = 'p "" 1 1 "" { ' + '"" ' * 10_000 + "} 0\n"
+    text = HEAD + many + 'p "" 1 1 0\n' * 1_000  # 10,010,000 nodes, had they all come
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"game\.efg: has more than 100,000 nodes"):
+            read(tmp_path, text)
+        assert tracemalloc.get_traced_memory()[1] < 20e6
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_wide_set_at_the_end_of_many_is_refused_before_it_is_laid_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All rows have room for the actions of the widest, which may be the last to come."""
+    narrow, wide = 2_000, 5_000
+    chain = "".join(f'p "" 1 {row} "" {{ "l" "r" }} 0\nt "" 0\n' for row in range(1, narrow + 1))
+    text = HEAD + chain + 'p "" 2 1 "" { ' + '"" ' * wide + "} 0\n" + 't "" 0\n' * wide
+    monkeypatch.setattr(building, "memory", lambda: 50_000_000)
+    with pytest.raises(ValueError, match=r"has 9,001 nodes, which need more memory than the 0\.0"):
+        read(tmp_path, text)

@@ -1,5 +1,6 @@
 """Strategy files: export, purify, and changes of a table: diff, improve."""
 
+from math import inf
 from pathlib import Path
 from typing import Annotated
 
@@ -134,6 +135,9 @@ def purify_(
         Output((".npz",)),
         OF_HOG,
     ] = None,
+    seconds: Annotated[
+        float | None, option("Time limit; then the best matrix so far.", min=0.0)
+    ] = None,
     jobs: Jobs = None,
     on: ComputeOn = None,
 ) -> Result:
@@ -144,6 +148,7 @@ def purify_(
     """
     from hogeq.runs.config import apply_overrides, purify_from
     from hogeq.runs.directory import saved_rounds
+    from hogeq.support.deadline import Deadline
     from hogeq.support.messages import refusal
     from hogeq.support.parameters import ParameterError, plain
 
@@ -156,11 +161,16 @@ def purify_(
     game = chosen.load(strategies=[strategy])
     with computing(on, jobs):
         if checkpoint is None:
-            matrix = game.purify(strategy, settings.method, **plain(settings.params))
+            matrix = game.purify(strategy, settings.method, seconds, **plain(settings.params))
         elif hasattr(settings.params, "rounds_from"):
             table = chosen.table(strategy).array
-            *_, last_state = saved_rounds(chosen.hog_game, settings.params, table, checkpoint)
-            matrix = game.strategy(last_state.matrix)
+            deadline = Deadline(inf if seconds is None else seconds)
+            try:
+                states = saved_rounds(chosen.hog_game, settings.params, table, checkpoint, deadline)
+                *_, last_state = states
+                matrix = game.strategy(last_state.matrix)
+            except TimeoutError:  # before the first state
+                matrix = game.purify(strategy)
         else:
             raise HogeqError("--checkpoint: allowed with --method integer")
     matrix.write(out)

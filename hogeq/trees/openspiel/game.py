@@ -156,7 +156,8 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
 
     def __init__(self, game: HogGame) -> None:
         super().__init__(game)
-        self.tree, self.memory = game.tree, game.memory
+        self.tree = game.tree
+        self.memory = game.memory
         self.position = game.tree.initial()
 
     def current_player(self) -> int:

@@ -17,7 +17,7 @@ from hogeq.trees.building import Node, flatten
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import CHANCE, TERMINAL
 from hogeq.trees.openspiel import from_openspiel
-from hogeq.trees.responses import enclosed_response
+from hogeq.trees.responses import respond_in_both_seats
 
 FORGETFUL = "liars_dice_ir(dice_sides=3)"
 
@@ -136,8 +136,8 @@ def test_cfr_plus_finds_a_policy_that_openspiel_finds_safe(name: str) -> None:
     policy = solved(engine, "cfr_plus", 60)
     game, table = in_openspiel(engine, name, policy)
     theirs = exploitability.exploitability(game, table)
-    assert enclosed_response(engine.tree, policy, 20.0).value == pytest.approx(theirs, abs=1e-9)
-    uniform = enclosed_response(engine.tree, engine.tree.uniform(), 20.0).value
+    assert respond_in_both_seats(engine.tree, policy, 20.0).value == pytest.approx(theirs, abs=1e-9)
+    uniform = respond_in_both_seats(engine.tree, engine.tree.uniform(), 20.0).value
     assert theirs < uniform / 20
 
 
@@ -145,7 +145,7 @@ def test_the_attack_finds_what_the_exact_response_wins() -> None:
     engine = engine_of(FORGETFUL)
     weights = np.random.default_rng(0).random(engine.shape)
     policy = weights / weights.sum(axis=1, keepdims=True)
-    exact = enclosed_response(engine.tree, engine.legal(policy), 20.0)
+    exact = respond_in_both_seats(engine.tree, engine.legal(policy), 20.0)
     assert exact.is_proved
     found = attack(engine, policy, Budget(starts=2, kicks=10))
     value = engine.tree.units.value
@@ -156,7 +156,7 @@ def test_the_attack_finds_what_the_exact_response_wins() -> None:
 
 def test_a_player_who_can_meet_a_row_twice_is_refused(tmp_path: Any) -> None:
     from hogeq.trees.gambit import from_efg
-    from tests.trees.test_flat_trees import DRIVER
+    from tests.trees.test_flat import DRIVER
 
     path = tmp_path / "driver.efg"
     path.write_text(DRIVER)

@@ -34,10 +34,7 @@ SHIPPED = Path(__file__).parents[2] / "results" / "certificate_su20.json.gz"
         ({"steps": [[144, 0, 1, 1, 1, 1]]}, "steps[0].row: got 144"),
         ({"steps": [[0, 0.5, 1, 1, 1, 1]]}, "steps[0].action"),
         ({"steps": [[0, True, 1, 1, 1, 1]]}, "steps[0].action"),
-        (
-            {"steps": [[0, 0, 1, 1, 1, 1e999]]},
-            "is not JSON: got Infinity",
-        ),
+        ({"steps": [[0, 0, 1, 1, 1, 1e999]]}, "is not JSON: got Infinity"),
         ({"steps": [[0, 0, -1, 1, 1, 1]]}, "steps[0].share"),
         ({"steps": [[0, 0, 1, 1, 1, -1]]}, "steps[0].cover"),
         ({"steps": 1}, "steps"),

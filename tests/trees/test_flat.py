@@ -14,13 +14,14 @@ from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.trees import building
 from hogeq.trees.best_response import best_response
-from hogeq.trees.columns import by_columns
+from hogeq.trees.columns import solve_by_columns
 from hogeq.trees.flat import FlatTree, payoff
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.recall import Recall
-from hogeq.trees.responses import enclosed_response
+from hogeq.trees.responses import respond_in_both_seats
 from hogeq.trees.sequences import sequence_form
+from tests.refusals import refuses
 
 GAMES = ("kuhn_poker", "leduc_poker", "liars_dice(dice_sides=3)", "liars_dice_ir(dice_sides=3)")
 
@@ -77,7 +78,7 @@ def test_the_payoff_of_random_play_is_that_of_openspiel(name: str) -> None:
 @pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker", "liars_dice(dice_sides=4)"])
 def test_responses_with_perfect_recall_are_those_of_openspiel(name: str) -> None:
     tree, game = from_openspiel(name), pyspiel.load_game(name)
-    answer = enclosed_response(tree, tree.uniform(), 30.0)
+    answer = respond_in_both_seats(tree, tree.uniform(), 30.0)
     expected = exploitability.exploitability(game, openspiel_policy.UniformRandomPolicy(game))
     assert answer.is_proved
     assert answer.value == pytest.approx(expected, abs=1e-9)
@@ -90,7 +91,7 @@ def test_a_response_that_has_forgotten_is_the_best_of_all(tmp_path: Path) -> Non
     best = max(payoff(tree, one, tree.uniform()) for one in pure_strategies(tree, 0))
     # Stay with both and then go down: 0 and 6; who remembered would win 4 and 6.
     assert best == pytest.approx(3.5)
-    answer = enclosed_response(tree, tree.uniform(), 10.0)
+    answer = respond_in_both_seats(tree, tree.uniform(), 10.0)
     assert answer.is_proved
     second = payoff(tree, tree.uniform(), tree.uniform())  # who has nothing to do
     assert answer.value == pytest.approx((best - second) / 2, abs=1e-9)
@@ -103,7 +104,7 @@ def test_the_program_finds_what_enumeration_finds(seed: int) -> None:
     opponent = random_strategy(tree, seed)
     best = max(payoff(tree, one, opponent) for one in pure_strategies(tree, 0))
     worst = [payoff(tree, opponent, one) for one in pure_strategies(tree, 1)]
-    answer = enclosed_response(tree, opponent, 30.0)
+    answer = respond_in_both_seats(tree, opponent, 30.0)
     assert answer.is_proved
     assert answer.value == pytest.approx((best - min(worst)) / 2, abs=1e-9)
 
@@ -119,7 +120,7 @@ def test_an_equilibrium_in_mixtures_is_proved_from_both_sides(
     name: str, value: float | None
 ) -> None:
     tree = from_openspiel(name)
-    found = by_columns(tree, 60.0)
+    found = solve_by_columns(tree, 60.0)
     assert found.is_proved
     assert found.lower <= found.upper + 1e-9
     if value is not None:
@@ -161,7 +162,7 @@ def test_an_absent_minded_player_has_no_pure_best_response(tmp_path: Path) -> No
     form = sequence_form(tree, 0)
     assert form.visits.tolist() == [1, 2]
     assert best_response(form, form.payoffs_against(tree.uniform()), 1.0).strategy.max() < 0.7
-    assert enclosed_response(tree, tree.uniform(), 1.0).seats[0] == pytest.approx(4 / 3)
+    assert respond_in_both_seats(tree, tree.uniform(), 1.0).seats[0] == pytest.approx(4 / 3)
 
 
 @pytest.mark.parametrize(
@@ -174,15 +175,12 @@ def test_an_absent_minded_player_has_no_pure_best_response(tmp_path: Path) -> No
     ],
 )
 def test_other_games_are_refused_in_one_line(name: str, reason: str) -> None:
-    with pytest.raises(ValueError, match=reason) as refused:
-        from_openspiel(name)
-    assert "\n" not in str(refused.value)
+    refuses(lambda: from_openspiel(name), reason)
 
 
 def test_a_tree_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(building, "MOST_NODES", 100)
-    with pytest.raises(ValueError, match="has more than 100 nodes"):
-        from_openspiel("leduc_poker")
+    refuses(lambda: from_openspiel("leduc_poker"), "has more than 100 nodes")
 
 
 def test_histories_that_differ_in_their_actions_cannot_be_confused() -> None:
@@ -220,5 +218,4 @@ def test_a_file_of_gambit_s_is_forgotten_alike(tmp_path: Path) -> None:
     path = tmp_path / "game.efg"
     assert from_efg(path, forget=lambda _, known: known[:5]).num_rows == 3
     assert from_efg(path, forget="last:1").name == "game.efg, forgetting last:1"
-    with pytest.raises(ValueError, match="allowed: own_actions, order, or last:K"):
-        from_efg(path, forget="everything")
+    refuses(lambda: from_efg(path, forget="everything"), "allowed: own_actions, order, or last:K")

@@ -110,6 +110,17 @@ def test_the_likeliest_rolls_unless_told(folder: Path) -> None:
     assert text == "matrix of policy.npz by argmax written to matrix.csv\n"
 
 
+def test_a_limit_of_time_gives_the_best_matrix_so_far(folder: Path) -> None:
+    likeliest = ask("purify", "policy.npz", *TWELVE)["out"]
+    late = *SEARCH, "--seconds", "0", "--set", "rounds=100000", "--checkpoint", "state.npz"
+    ok(*late, "--out", "late.csv")  # the time is over before the first round
+    assert Path("late.csv").read_text() == Path(likeliest).read_text()
+    assert not Path("state.npz").exists()
+    ok(*SEARCH, "--seconds", "1", "--set", "rounds=100000", "--out", "some.csv")
+    assert read_strategy("some.csv", 12, 3).shape == (12, 12, 4)
+    assert "--seconds" in refused(*SEARCH, "--seconds", "-1", "--out", "none.csv")
+
+
 @pytest.mark.slow
 def test_a_search_goes_on_where_it_was(folder: Path) -> None:
     kept = "--checkpoint", "state.npz", "--overwrite"

@@ -7,11 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from hogeq.baselines import (
-    full_memory,
-    hog_wild_heuristic,
-    optimal,
-)
+from hogeq.baselines import full_memory, hog_wild_heuristic, optimal
 from hogeq.baselines.registry import builtin
 from hogeq.baselines.simple import always_roll
 from hogeq.evaluation.tablebase import solve

@@ -230,7 +230,7 @@ def run(*command: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]
 
 
 def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
 
 
 @pytest.mark.slow

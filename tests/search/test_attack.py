@@ -116,11 +116,7 @@ def test_perturbations_never_lose() -> None:
     plain = attack(game, policy, Budget(starts=8, anneal_steps=0, seed=2, kicks=0))
     # At first few perturbations, or a loss could be made good before it is seen.
     for perturbations in (1, 2, 20):
-        kicked = attack(
-            game,
-            policy,
-            Budget(starts=8, anneal_steps=0, seed=2, kicks=perturbations),
-        )
+        kicked = attack(game, policy, Budget(starts=8, anneal_steps=0, seed=2, kicks=perturbations))
         assert all(b >= a for a, b in zip(plain.found, kicked.found, strict=True))
         assert kicked.sweeps > plain.sweeps
         rate = win_rate(game, kicked.matrix, policy).win_rate

@@ -14,9 +14,9 @@ from hogeq.solvers.dags import DagEngine, dag_engine
 from hogeq.solvers.regret import RegretMinimiser
 from hogeq.support.aliases import Floats, Ints
 from hogeq.trees import beliefs, columns, restricted
-from hogeq.trees.beliefs import belief_dag
+from hogeq.trees.beliefs import build_belief_dag
 from hogeq.trees.best_response import CONVERGED_GAP
-from hogeq.trees.columns import by_columns
+from hogeq.trees.columns import solve_by_columns
 from hogeq.trees.responses import LARGEST_GAP
 from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import SequenceForm, sequence_form
@@ -54,7 +54,9 @@ def plans(form: SequenceForm) -> list[Any]:
 def test_games_are_drawn_that_forget_more_than_inflation_gives_back() -> None:
     forms = [sequence_form(tree_of(root), seat) for root in FORGETS for seat in (0, 1)]
     assert len(FORGETS) > 150
-    assert sum(len(belief_dag(form).row_of_decision) > form.num_refined for form in forms) > 100
+    assert (
+        sum(len(build_belief_dag(form).row_of_decision) > form.num_refined for form in forms) > 100
+    )
 
 
 def test_a_dag_that_is_too_large_leaves_the_sequence_form_as_it_was() -> None:
@@ -65,15 +67,12 @@ def test_a_dag_that_is_too_large_leaves_the_sequence_form_as_it_was() -> None:
     assert whole_dag(form) is not None
 
 
-@pytest.mark.parametrize(
-    "first",
-    mostly_slow(range(0, len(FORGETS), 15), 0),
-)
+@pytest.mark.parametrize("first", mostly_slow(range(0, len(FORGETS), 15), 0))
 def test_the_value_is_that_of_the_matrix_of_all_pure_strategies(first: int) -> None:
     for root in FORGETS[first : first + 15]:
         tree, known = tree_of(root), value(payoffs(root))
         for method in ("dag", "columns"):
-            solved = by_columns(tree, 20.0, method)
+            solved = solve_by_columns(tree, 20.0, method)
             assert solved.is_proved
             assert solved.lower == pytest.approx(known, abs=1e-7)
             for player, one in enumerate(solved.strategies):  # by another way: the tree's own pass
@@ -88,7 +87,7 @@ def test_flows_of_pure_choices_are_pure_strategies_and_the_best_of_them_is_found
     draw = np.random.default_rng(0)
     for root, seat in itertools.product(FORGETS[::3], (0, 1)):
         form = sequence_form(tree_of(root), seat)
-        dag, every = belief_dag(form), plans(form)
+        dag, every = build_belief_dag(form), plans(form)
         worth = draw.normal(size=len(every[0]))
         best, chosen = dag.respond(worth)
         assert best == pytest.approx(max(plan @ worth for plan in every))
@@ -108,13 +107,13 @@ def test_what_pure_strategies_span_is_a_part_of_the_whole() -> None:
         form = sequence_form(tree_of(root), 0)
         pool = draw.integers(form.tree.num_legal, size=(3, form.tree.num_rows))
         pure = np.eye(form.tree.num_actions)[pool]
-        part, whole = beliefs.spanned(form, pure), belief_dag(form)
+        part, whole = beliefs.spanned_dag(form, pure), build_belief_dag(form)
         worth = draw.normal(size=whole.plan_matrix.shape[0])
         of_pool = [form.realisation(one) @ worth for one in pure]
         assert max(of_pool) - 1e-12 <= part.respond(worth)[0] <= whole.respond(worth)[0] + 1e-12
         kept = draw.random(whole.num_choices) < 0.6
         kept[whole.choice_offsets[:-1] + draw.integers(np.diff(whole.choice_offsets))] = True
-        small, places = whole.restricted(kept)
+        small, places = whole.restrict(kept)
         flow = np.zeros(whole.num_choices)
         flow[places] = small.flow(small.choice_probabilities(np.ones(len(places))))
         np.testing.assert_allclose(whole.equations() @ flow, np.eye(1, 1 + whole.num_decisions)[0])
@@ -135,7 +134,9 @@ def test_beliefs_that_fall_apart_too_early_give_too_much(monkeypatch: pytest.Mon
         form = sequence_form(tree_of(root), 0)
         every = plans(form)
         worth = draw.normal(size=len(every[0]))
-        wrong += belief_dag(form).respond(worth)[0] > max(plan @ worth for plan in every) + 1e-6
+        wrong += (
+            build_belief_dag(form).respond(worth)[0] > max(plan @ worth for plan in every) + 1e-6
+        )
     assert wrong > 10
 
 
@@ -160,8 +161,8 @@ def test_information_sets_in_no_order_have_no_dag_but_columns() -> None:
     tree = tree_of(ORDERLESS)
     assert sequence_form(tree, 0).inflated.rank_of_row is None
     with pytest.raises(ValueError, match=r"player 0 has a belief DAG .* in no order; allowed: col"):
-        by_columns(tree, 5.0, "dag")
-    solved = by_columns(tree, 5.0)
+        solve_by_columns(tree, 5.0, "dag")
+    solved = solve_by_columns(tree, 5.0)
     assert solved.is_proved
     assert solved.lower == pytest.approx(value(payoffs(ORDERLESS)), abs=1e-9)
 
@@ -169,7 +170,7 @@ def test_information_sets_in_no_order_have_no_dag_but_columns() -> None:
 def test_a_dag_that_is_too_large_is_refused_before_it_is_built() -> None:
     form = sequence_form(tree_of(next(root for root in FORGETS)), 0)
     with pytest.raises(beliefs.TooLargeError, match="a belief DAG of more than 3 entries"):
-        belief_dag(form, most=3)
+        build_belief_dag(form, most=3)
 
 
 @pytest.mark.slow
@@ -185,7 +186,7 @@ def test_no_step_of_a_dag_that_is_too_large_takes_more_than_it_may(
 
     monkeypatch.setattr(beliefs, "_components", counted)
     with pytest.raises(beliefs.TooLargeError):
-        belief_dag(form, most=200_000)
+        build_belief_dag(form, most=200_000)
     assert 1000 < max(links) <= 200_000
 
 

@@ -12,13 +12,7 @@ from hypothesis import strategies as st
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory, all_memories, next_memory
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
-from hogeq.rules.rules import (
-    Throw,
-    pig_out,
-    points_distribution,
-    rolled_points,
-    zero_points,
-)
+from hogeq.rules.rules import Throw, pig_out, points_distribution, rolled_points, zero_points
 from hogeq.rules.turn import (
     TurnTable,
     land,

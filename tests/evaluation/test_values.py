@@ -2,19 +2,31 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import hogeq
 from hogeq.analysis.turns import Situation, advance
 from hogeq.baselines.registry import builtin
 from hogeq.evaluation.counterfactual import counterfactual_values
-from hogeq.evaluation.values import hidden_action_values, reach, win_rate
+from hogeq.evaluation.tablebase import UnreachedError, analyze, solve
+from hogeq.evaluation.values import (
+    belief,
+    fold,
+    hidden_action_values,
+    mean_values,
+    reach,
+    values,
+    win_rate,
+)
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, rules_from
-from hogeq.rules.memory import Memory
+from hogeq.rules.memory import Memory, all_memories, axes
 from hogeq.rules.turn import play_turn
 from hogeq.search.bounds import full_memory_bound
+from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.conversion import policy_of
 from tests.evaluation.players import EXACT, random_policy
 from tests.slow import mostly_slow
@@ -151,3 +163,151 @@ def test_win_rates_from_scores_are_those_of_games_played_out(edition: str) -> No
         rate = win_rate(game, *tables, start=start)
         assert (rate.first, rate.second) == pytest.approx((first, second), abs=1e-12)
         assert rate.win_rate == pytest.approx((first + second) / 2, abs=1e-12)
+
+
+# --- every roll at a position ---------------------------------------------------------------------
+
+GAME = compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 3}))
+PLAIN = compile_game(rules_from({"edition": "fa22", "goal": 12, "max_dice": 3}))
+POLICY = np.random.default_rng(0).dirichlet(np.ones(4), (12, 12))
+MATRIX = np.random.default_rng(1).integers(0, 4, (12, 12))
+
+
+def test_optimal_play_from_a_known_memory() -> None:
+    memory = GAME.memories[7]
+    found = analyze(GAME, 3, 5, memory=memory)
+    want = solve(GAME).roll_values(3, 5)[7]
+    assert (found.source, found.memory) == ("given", memory)
+    assert [roll.win_probability for roll in found.rolls] == want[
+        [r.dice for r in found.rolls]
+    ].tolist()
+    assert found.rolls[0].win_probability == want.max()
+    assert [roll.loss for roll in found.rolls] == sorted(roll.loss for roll in found.rolls)
+    assert {roll.played for roll in found.rolls} == {None}
+
+
+def test_memory_where_none_is_given() -> None:
+    start = analyze(GAME, 0, 0)
+    assert (start.source, start.memory) == ("start", Memory())
+    average = analyze(GAME, 3, 5, POLICY)
+    shares = belief(GAME, POLICY, None, 3, 5)
+    assert shares is not None
+    want = shares @ hidden_action_values(GAME, POLICY, None, [(3, 5)])[0]
+    assert (average.source, average.memory) == ("belief", None)
+    for roll in average.rolls:
+        assert roll.win_probability == want[roll.dice]
+        assert roll.played == POLICY[3, 5, roll.dice]
+
+
+def test_optimal_play_after_a_past_that_makes_the_belief() -> None:
+    found = analyze(GAME, 3, 5, past=POLICY)
+    shares = belief(GAME, POLICY, None, 3, 5)
+    assert shares is not None
+    want = shares @ solve(GAME).roll_values(3, 5)
+    assert (found.source, found.memory) == ("belief", None)
+    assert {roll.dice: roll.win_probability for roll in found.rolls} == dict(enumerate(want))
+    plain = analyze(PLAIN, 3, 5, past=MATRIX)  # nothing is hidden, whatever was played
+    assert (plain.source, plain.memory) == ("start", Memory())
+    assert plain.rolls == analyze(PLAIN, 3, 5).rolls
+
+
+def test_a_position_where_play_never_comes() -> None:
+    stay = np.zeros((12, 12), int)  # nobody rolls: some scores are jumped over
+    never = np.argwhere(reach(GAME, stay).sum(axis=2) == 0.0)[0].tolist()
+    own, other = never
+    with pytest.raises(UnreachedError, match=f"never comes to {own} points"):
+        analyze(GAME, own, other, stay)
+    assert np.isnan(mean_values(GAME, stay)[tuple(never)])
+
+
+def test_mean_values_are_averaged_over_the_belief() -> None:
+    found = mean_values(GAME, POLICY, MATRIX)
+    shares = belief(GAME, POLICY, MATRIX, 3, 5)
+    assert shares is not None
+    assert found[3, 5] == pytest.approx(shares @ values(GAME, POLICY, MATRIX)[3, 5], abs=1e-14)
+    np.testing.assert_array_equal(mean_values(PLAIN, MATRIX), values(PLAIN, MATRIX)[:, :, 0])
+
+
+@pytest.mark.parametrize(
+    ("score", "opponent"), [(-1, 0), (0, -1), (6, 0), (0, 6), (1.0, 0), (True, 0)]
+)
+def test_scores_out_of_range_are_refused(score: Any, opponent: Any) -> None:
+    game = compile_game(rules_from({"edition": "su20", "goal": 6, "max_dice": 2}))
+    table = np.zeros((6, 6), np.int8)
+    for ask in (
+        lambda: analyze(game, score, opponent),
+        lambda: analyze(game, score, opponent, table),
+        lambda: belief(game, table, table, score, opponent),
+        lambda: solve(game).roll_values(score, opponent),
+    ):
+        with pytest.raises(ValueError, match=r"(score|opponent): got .*; allowed: .* from 0 to 5"):
+            ask()
+
+
+@pytest.mark.parametrize("game", [GAME, PLAIN])
+@pytest.mark.parametrize("past", [np.zeros((2, 2)), "x", np.full((12, 12, 4), 0.3)])
+def test_the_past_is_checked_also_where_it_makes_no_belief(game: Any, past: Any) -> None:
+    with pytest.raises(StrategyError, match="allowed"):
+        analyze(game, 3, 3, past=past)
+
+
+def test_a_memory_and_a_past_that_would_say_it_exclude_each_other() -> None:
+    with pytest.raises(ValueError, match="past: allowed only without memory"):
+        analyze(GAME, 3, 3, memory=Memory(), past=POLICY)
+
+
+@pytest.mark.parametrize("memory", [Memory(turn=5), 5, Memory(own=99), Memory(state=-1)])
+def test_a_memory_of_another_game_is_told_with_those_of_this_one(memory: Any) -> None:
+    says = (
+        r"^memory: got (Memory\(|5).*; allowed: .* turn 0, extra 0, own 0 to 6, opponent 0 to 6, "
+    )
+    with pytest.raises(ValueError, match=says):
+        analyze(GAME, 3, 3, memory=memory)
+
+
+# --- beliefs over the hidden memory ---------------------------------------------------------------
+
+
+class Parity(hogeq.MemoryPart):
+    """An extra turn for two dice after an odd number of them."""
+
+    start = 0
+    text = "were the dice rolled last odd?"
+
+    def update(self, value: Any, dice: int, points: int, again: bool) -> Any:
+        del value, points, again
+        return dice % 2
+
+    def effect(self, rules: Any, score: int, opponent: int, memory: Any, dice: int) -> Any:
+        del rules, score, opponent
+        return 0, memory == 1 and dice == 2
+
+
+FOLDED: dict[str, dict[str, Any]] = {
+    **{name: {"edition": name} for name in EDITIONS},
+    "records and turns": {"feral_hogs": "points", "time_trot": True, "time_trot_period": 3},
+    "a part": {"memory": "Parity", "extra_turn_sides": 8},
+    "a part with turns": {"memory": "Parity", "time_trot": True, "time_trot_period": 3},
+    "a part with extra turns": {"memory": "Parity", "time_trot": True, "time_trot_period": 1},
+}
+
+
+@pytest.mark.usefixtures("registries")
+@pytest.mark.parametrize("name", FOLDED)
+def test_folding_sums_over_what_has_no_axis(name: str) -> None:
+    hogeq.rule_part("memory")(Parity)
+    rules = hogeq.rules_from({"goal": 9, "max_dice": 2, **FOLDED[name]})
+    memories = all_memories(rules)
+    shares = np.random.default_rng(0).dirichlet(np.ones(len(memories)), (2, 3))
+    folded = fold(rules, shares)
+    assert folded.shape == (2, 3, *(len(axis.ticks) for axis in axes(rules)))
+    want = np.zeros_like(folded)
+    for index, memory in enumerate(memories):
+        at = (memory.turn, memory.extra)
+        if rules.feral_hogs != "none":
+            at = (memory.own, memory.opponent)
+        elif rules.memory != "none":
+            at = (memory.state, memory.turn if "with turns" in name else memory.extra)
+        want[..., *at] += shares[..., index]
+    assert folded == pytest.approx(want, abs=1e-15)
+    np.testing.assert_array_equal(fold(rules, shares[1, 2]), folded[1, 2])

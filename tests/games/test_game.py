@@ -12,6 +12,7 @@ import pytest
 import hogeq
 from hogeq.games.given import HogName
 from hogeq.rules import ALIASES, EDITIONS
+from tests.own_rules import States
 
 HOG = {"edition": "su20", "goal": 5, "max_dice": 2}
 KUHN = "kuhn(players=2,ranks=3)"
@@ -37,31 +38,17 @@ strongest tree_sizes turn_data values win_rate write
 """
 
 
-class Toss(hogeq.GameRules):
+class Toss(States):
     """Toss a coin until it shows heads; who tossed it wins."""
 
-    def initial(self) -> tuple[int, str]:
-        return 0, "to toss"
-
-    def to_move(self, state: tuple[int, str]) -> int:
-        return {"to toss": state[0], "in the air": hogeq.CHANCE, "heads": hogeq.END}[state[1]]
-
-    def actions(self, state: tuple[int, str]) -> list[str]:  # noqa: ARG002
-        return ["toss"]
-
-    def chances(self, state: tuple[int, str]) -> list[tuple[str, float]]:  # noqa: ARG002
-        return [("heads", 0.5), ("tails", 0.5)]
-
-    def next(self, state: tuple[int, str], action: str) -> tuple[int, str]:
-        if action == "toss":
-            return state[0], "in the air"
-        return (state[0], "heads") if action == "heads" else (1 - state[0], "to toss")
-
-    def knows(self, state: tuple[int, str], player: int) -> tuple[int, str]:  # noqa: ARG002
-        return state
-
-    def payoffs(self, state: tuple[int, str]) -> tuple[int, int]:
-        return (1, -1) if state[0] == 0 else (-1, 1)
+    def __init__(self) -> None:
+        moves: dict[Any, Any] = {}
+        for player in (0, 1):
+            air, turn = (player, "in the air"), (1 - player, "to toss")
+            moves[player, "to toss"] = player, {"toss": air}
+            moves[air] = hogeq.CHANCE, {"heads": (player, "heads"), "tails": turn}
+        odds = {(player, "in the air"): {"heads": 0.5, "tails": 0.5} for player in (0, 1)}
+        super().__init__(moves, {(0, "heads"): (1, -1), (1, "heads"): (-1, 1)}, odds)
 
 
 KINDS: dict[str, tuple[Callable[[], Any], str]] = {

@@ -1,8 +1,6 @@
 """Files in Gambit's extensive form: each is the game that it says."""
 
 import itertools
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from fractions import Fraction
@@ -13,20 +11,21 @@ import pyspiel
 import pytest
 from open_spiel.python.algorithms.expected_game_score import policy_value
 from open_spiel.python.policy import TabularPolicy
-from scipy.optimize import linprog
 
 import hogeq
 from hogeq.rules import rules_from
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import printable
-from hogeq.trees.columns import by_columns
+from hogeq.trees.columns import solve_by_columns
 from hogeq.trees.flat import TERMINAL, FlatTree, payoff
-from hogeq.trees.forgetting import coarser
+from hogeq.trees.forgetting import forget_by_name
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.rules import from_rules
 from hogeq.trees.tree import HogRules, flat_efg, hog_efg
+from tests.processes import printed
 from tests.slow import fast_and_slow, mostly_slow
+from tests.trees import random_games
 from tests.trees.efg_files import Maker, Place, Strategy
 from tests.trees.efg_texts import GOOD, HEAD, read, worth, written
 
@@ -63,6 +62,13 @@ def test_random_games_are_worth_what_plain_sums_say(seed: int, tmp_path: Path) -
             )
 
 
+Pure = dict[tuple[int, int], int]
+
+
+def one_hot(place: int, many: int) -> list[Fraction]:
+    return [Fraction(at == place) for at in range(many)]
+
+
 def matrix_value(game: Place, sets: dict[tuple[int, int], int]) -> float:
     """Value of the game between all pure strategies, by a linear program."""
     pure = []
@@ -70,33 +76,12 @@ def matrix_value(game: Place, sets: dict[tuple[int, int], int]) -> float:
         keys = sorted(key for key in sets if key[0] == player)
         choices = itertools.product(*(range(sets[key]) for key in keys))
         pure.append([dict(zip(keys, one, strict=True)) for one in choices])
-    table = np.array(
-        [
-            [
-                float(
-                    game.value(
-                        {
-                            key: [Fraction(at == place) for at in range(sets[key])]
-                            for key, place in {**first, **second}.items()
-                        }
-                    )
-                )
-                for second in pure[1]
-            ]
-            for first in pure[0]
-        ]
-    )
-    many, columns = table.shape
-    answer = linprog(
-        np.append(np.zeros(many), -1.0),
-        A_ub=np.hstack([-table.T, np.ones((columns, 1))]),
-        b_ub=np.zeros(columns),
-        A_eq=np.append(np.ones(many), 0.0)[None],
-        b_eq=[1.0],
-        bounds=[(0, None)] * many + [(None, None)],
-    )
-    assert answer.status == 0
-    return float(-answer.fun)
+
+    def paid(first: Pure, second: Pure) -> float:
+        chosen = {**first, **second}.items()
+        return float(game.value({key: one_hot(place, sets[key]) for key, place in chosen}))
+
+    return random_games.value(np.array([[paid(one, two) for two in pure[1]] for one in pure[0]]))
 
 
 @pytest.mark.parametrize("games", fast_and_slow([60], [200]))
@@ -110,7 +95,7 @@ def test_equilibria_of_random_games_are_those_of_the_matrix(games: int, tmp_path
         if not sets or max(sizes) > 60:
             continue
         tried += 1
-        solved = by_columns(read(tmp_path, maker.text(game)), 30.0)
+        solved = solve_by_columns(read(tmp_path, maker.text(game)), 30.0)
         value = matrix_value(game, sets)
         assert solved.is_proved
         assert solved.lower == pytest.approx(value, abs=1e-8)
@@ -210,10 +195,10 @@ def test_a_number_decides_what_is_one_information_set(tmp_path: Path) -> None:
     )
     tree = read(tmp_path, HEAD + text)
     assert tree.names == ["x"]
-    assert by_columns(tree, 5.0).lower == pytest.approx(0.5)
+    assert solve_by_columns(tree, 5.0).lower == pytest.approx(0.5)
     apart = read(tmp_path, HEAD + text.replace('p "" 1 1 ""', 'p "" 1 2 "x"'))
     assert apart.names == ["x (1)", "x (2)"]
-    assert by_columns(apart, 5.0).lower == pytest.approx(1.0)
+    assert solve_by_columns(apart, 5.0).lower == pytest.approx(1.0)
     later = text.replace('"x"', '""').replace(
         'p "" 1 1 "" { "l" "r" } 0 t "" 4', 'p "" 1 1 "x" 0 t "" 4'
     )
@@ -254,7 +239,7 @@ def test_one_player_against_nature(tmp_path: Path) -> None:
     )
     tree = read(tmp_path, text)
     assert (tree.num_players, tree.shift, tree.seat.tolist()) == (1, 0.0, [0])
-    solved = by_columns(tree, 5.0)
+    solved = solve_by_columns(tree, 5.0)
     assert [solved.lower, solved.upper] == pytest.approx([0.75, 0.75])
     again = from_efg(written(tmp_path, flat_efg(tree)))
     assert (again.num_players, again.digest()) == (1, tree.digest())
@@ -272,7 +257,7 @@ def test_names_are_told_apart(tmp_path: Path) -> None:
     assert tree.names == ["go (1)", "go (2)", "(3)", "go (1) (4)", "\\x1b[31m"]
     words = [tree.history(node)[-1].action for node in range(1, 6)]
     assert words == ["(1)", "a (2)", "a (3)", "(1) (4)", "\\x1b\\u202e"]
-    assert len(set(tree.action_numbers[0])) == 5
+    assert len(set(tree.actions_of([0]).tolist())) == 5
     assert len(tree.history(tree.num_nodes - 1)) == 5
 
 
@@ -346,7 +331,7 @@ def in_words(tree: FlatTree) -> list[str]:
 @pytest.mark.parametrize("name", mostly_slow(GAMES, *(set(GAMES) - LARGE)))
 def test_games_of_openspiel_survive_export_and_import(name: str, tmp_path: Path) -> None:
     game = from_openspiel(name)
-    for tree in (game, coarser(game, "last:1")):
+    for tree in (game, forget_by_name(game, "last:1")):
         text = flat_efg(tree)
         found = read(tmp_path, text)
         same(tree, found)
@@ -409,10 +394,7 @@ def test_openspiel_need_not_be_installed(tmp_path: Path) -> None:
         "import sys; sys.modules['pyspiel'] = None; import hogeq;"
         "print(hogeq.Game('game.efg', forget='order').attack('uniform').value)"
     )
-    done = subprocess.run(  # noqa: S603 - ourselves
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    assert float(done.stdout) == pytest.approx(0.25)
+    assert float(printed("-c", code, cwd=tmp_path)) == pytest.approx(0.25)
     for name in ("efg_game(filename=game.efg)", "misere(game=efg_game(filename=game.efg))"):
         with pytest.raises(ValueError, match=r"allowed: the name of the file, FILE\.efg"):
             from_openspiel(name)

@@ -1,7 +1,6 @@
 """Files of strategies say of which game they are, and other games refuse them."""
 
 import io
-from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
@@ -15,32 +14,14 @@ from hogeq.trees.positions import of_rules
 from hogeq.trees.rules import from_rules
 from hogeq.trees.strategies import tree_strategy
 from tests.cli.calls import ask, ok, refused
+from tests.own_rules import Pennies
 
 
-class Pick(hogeq.GameRules):
+class Pick(Pennies):
     """Each of two players picks one of two actions; the names are those that are given."""
 
     def __init__(self, actions: tuple[str, str] = ("a", "b"), known: str = "start") -> None:
-        self.named, self.known = actions, known
-
-    def initial(self) -> tuple[Any, ...]:
-        return ()
-
-    def to_move(self, state: tuple[Any, ...]) -> int:
-        return len(state) if len(state) < 2 else hogeq.END
-
-    def actions(self, state: tuple[Any, ...]) -> tuple[str, str]:  # noqa: ARG002
-        return self.named
-
-    def next(self, state: tuple[Any, ...], action: str) -> tuple[Any, ...]:
-        return (*state, action)
-
-    def knows(self, state: tuple[Any, ...], player: int) -> Hashable:  # noqa: ARG002
-        return self.known
-
-    def payoffs(self, state: tuple[Any, ...]) -> tuple[float, float]:
-        own = 2.0 * (state[0] == state[1]) - 1.0
-        return own, -own
+        self.choices, self.known = actions, known
 
 
 OTHERS = [Pick(("b", "a")), Pick(("a", "c")), Pick(known="begin")]
@@ -89,8 +70,7 @@ def test_games_of_the_same_rows_read_it(tmp_path: Path) -> None:
     assert np.array_equal(hogeq.Game(OTHERS[0]).strategy(tmp_path / "old.npz").policy, known)
 
 
-def test_the_game_is_said_before_the_shape(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_game_is_said_before_the_shape(in_folder: Path) -> None:
     ok("attack", "uniform", "--game", "kuhn_poker", "--out", "best.npz")
     assert ask("compare", "best.npz", "uniform", "--game", "kuhn_poker")["payoff"] > 0.0
     line = refused("compare", "best.npz", "uniform", "--game", "leduc_poker")

@@ -11,7 +11,7 @@ import hogeq
 from tests.cli.calls import ask, ok, refused
 from tests.trees.own_hog import OwnHog
 from tests.trees.test_example_games import example
-from tests.trees.test_flat_trees import DRIVER
+from tests.trees.test_flat import DRIVER
 
 GAME = ("--game", "liars_dice_ir(dice_sides=3)")
 LEARNT = "game: kuhn_poker, solver: {name: double_oracle, iterations: 20}, measure: {every: 20}"
@@ -126,6 +126,15 @@ def test_refusals(words: tuple[str, ...], reason: str, folder: Path) -> None:
     Path("driver.efg").write_text(DRIVER)
     Path("both.yaml").write_text(f"{{name: both, rules: su20, {LEARNT}}}")
     assert reason in refused(*words)
+
+
+def test_folders_that_hold_no_run_hide_no_names(folder: Path) -> None:
+    for name in ("kuhn_poker", "3K4", "uniform"):
+        (folder / name).mkdir()
+    assert ask("attack", "uniform", "--game", "kuhn_poker")["attack"] == pytest.approx(11 / 24)
+    assert ok("audit", "--game", "3K4", "--teams", "01/2").startswith("3K4, teams 01/2: 617 nodes")
+    (folder / "other").mkdir()
+    assert "game: got 'other'; allowed: " in refused("audit", "--game", "other")
 
 
 def test_a_policy_of_another_game_is_refused(tmp_path: Path) -> None:
@@ -328,10 +337,7 @@ def test_an_exported_game_is_the_same_game(forget: tuple[str, ...], folder: Path
 
 
 @pytest.mark.parametrize(("unit", "written"), [("1e-12", "5.000000000e-13"), ("1", "0.500000000")])
-def test_payoffs_are_written_as_their_size_asks(
-    unit: str, written: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_payoffs_are_written_as_their_size_asks(unit: str, written: str, in_folder: Path) -> None:
     ends = f't "" 1 "" {{ {unit}, -{unit} }}\nt "" 2 "" {{ -{unit}, {unit} }}\n'
     start = 'EFG 2 R "g" { "1" "2" }\np "" 1 1 "" { "a" "b" } 0\n'
     Path("game.efg").write_text(start + ends)

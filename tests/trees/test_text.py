@@ -13,6 +13,7 @@ import hogeq
 from hogeq.trees import building
 from hogeq.trees import text as text_format
 from hogeq.trees.rules import from_rules
+from tests.refusals import refuses
 from tests.trees.absent_games import DRIVER, drawn, game, tree_of
 
 pytestmark = pytest.mark.usefixtures("in_folder")
@@ -76,9 +77,7 @@ SET = "infoset here nodes /\n"
     ],
 )
 def test_other_texts_are_refused_in_a_line(text: str, reason: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(reason)) as refused:
-        game(text)
-    assert "\n" not in str(refused.value)
+    refuses(lambda: game(text), re.escape(reason))
 
 
 def test_texts_of_any_kind_of_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,11 +90,9 @@ def test_texts_of_any_kind_of_line(monkeypatch: pytest.MonkeyPatch) -> None:
         assert tree.num_nodes == 3
         assert tree.names == ["h\u00e9re"]
     Path("problem.txt").write_bytes((ROOT + SET + ENDS).encode() + b"\xff")
-    with pytest.raises(ValueError, match=r"line 5: got '.ufffd'; allowed: node PATH player"):
-        hogeq.Game("problem.txt")
+    refuses(lambda: hogeq.Game("problem.txt"), r"line 5: got '.ufffd'; allowed: node PATH player")
     Path("problem.txt").write_bytes((SET + ENDS).encode() + b"node / player 1 actions a \xff")
-    with pytest.raises(ValueError, match=r"line 4: is not UTF-8 text; allowed: UTF-8$"):
-        hogeq.Game("problem.txt")
+    refuses(lambda: hogeq.Game("problem.txt"), r"line 4: is not UTF-8 text; allowed: UTF-8$")
 
 
 @pytest.mark.parametrize("number", [0, 7])
@@ -154,6 +151,23 @@ def test_blocks_of_any_size_hold_the_same_game(
         assert found.digest() == expected.digest()
 
 
+def test_a_line_without_end_is_read_in_parts_that_double(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line so far is searched with each part: parts of one size took a minute to refuse."""
+    sizes: list[int] = []
+    read_part = text_format._Text._next
+
+    def count(text: Any, begin: int, size: int) -> tuple[bytes, bool]:
+        sizes.append(size)
+        return read_part(text, begin, size)
+
+    monkeypatch.setattr(text_format._Text, "_next", count)
+    monkeypatch.setattr(text_format, "LINE_PART", 16)
+    Path("problem.txt").write_bytes(b"node " + bytes(100_000))
+    with pytest.raises(ValueError, match="no node /"):
+        text_format.from_text("problem.txt")
+    assert sizes == [16 << max(number - 1, 0) for number in range(14)]
+
+
 @pytest.mark.parametrize("when", ["paths", "nodes", "end"])
 @pytest.mark.parametrize("change", ["cut", "emptied", "longer", "touched"])
 def test_a_text_that_changes_while_it_is_read_is_refused_in_a_line(
@@ -173,7 +187,7 @@ def test_a_text_that_changes_while_it_is_read_is_refused_in_a_line(
         else:
             os.utime("problem.txt", (1, 1))
 
-    name = {"paths": "_read", "nodes": "node_at", "end": "require_unchanged"}[when]
+    name = {"paths": "_index_line", "nodes": "node_at", "end": "require_unchanged"}[when]
     before, calls = getattr(text_format._Text, name), itertools.count()
 
     def call(*given: Any) -> Any:
@@ -191,5 +205,4 @@ def test_weights_of_chance_are_scaled_and_three_players_need_teams() -> None:
     weighed = tree_of("node / chance actions a=1 b=3\n" + ENDS.replace("P1", "C"))
     assert weighed.chance_probabilities == pytest.approx([1 / 4, 3 / 4])
     three = ENDS.replace("=0", "=0 2=0 3=0").replace("=1", "=1 2=0 3=-1")
-    with pytest.raises(ValueError, match="has 3 players; allowed: 1 or 2, or two teams"):
-        game(ROOT + three + SET)
+    refuses(lambda: game(ROOT + three + SET), "has 3 players; allowed: 1 or 2, or two teams")

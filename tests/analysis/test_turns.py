@@ -14,6 +14,7 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.rules.turn import play_turn
 from hogeq.strategies.conversion import policy_of
+from tests.refusals import refuses
 from tests.slow import FEW_EDITIONS, mostly_slow
 from tests.twin import Match, Play, State
 
@@ -205,12 +206,9 @@ def test_chance_follows_from_the_seed() -> None:
 
 
 def test_what_cannot_be_is_refused() -> None:
-    with pytest.raises(ValueError, match="seed: got -1"):
-        begin("fa22", seed=-1)
+    refuses(lambda: begin("fa22", seed=-1), "seed: got -1")
     mine = begin("fa22", first="you")
-    with pytest.raises(ValueError, match="dice is 4; allowed: 0 to 3"):
-        mine.play(4)
+    refuses(lambda: mine.play(4), "dice is 4; allowed: 0 to 3")
     while not mine.over:
         advance(mine, np.random.default_rng(0))
-    with pytest.raises(ValueError, match="the game is over"):
-        mine.play()
+    refuses(mine.play, "the game is over")

@@ -18,7 +18,8 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.support.deadline import Deadline
 from hogeq.trees.positions import of_rules
 from tests.evaluation.players import RECURRING
-from tests.evaluation.test_position_enclosures import Walk
+from tests.evaluation.test_enclosures import Walk
+from tests.own_rules import States
 from tests.slow import fast_and_slow, mostly_slow
 
 GAMES = [
@@ -154,29 +155,10 @@ def test_a_change_of_a_row_that_is_met_again_gains_what_it_gains_alone(games: in
 
 
 def test_where_nobody_decides_nothing_changes() -> None:
-    class Waiting(hogeq.GameRules):
-        """Chance stays, or pays."""
-
-        def initial(self) -> int:
-            return 0
-
-        def to_move(self, state: int) -> int:
-            return hogeq.END if state else hogeq.CHANCE
-
-        def actions(self, _: int) -> list[int]:
-            return []
-
-        def knows(self, _: int, __: int) -> None:
-            return None
-
-        def chances(self, _: int) -> list[tuple[int, float]]:
-            return [(0, 0.2), (1, 0.4), (2, 0.4)]
-
-        def next(self, _: int, move: int) -> int:
-            return move
-
-        def payoffs(self, state: int) -> tuple[int, int]:
-            return (1, -1) if state == 1 else (-3, 3)
-
-    found = hogeq.Game(Waiting()).diff("uniform", "uniform", ["uniform"])
+    stays_or_pays = States(
+        {0: (hogeq.CHANCE, {0: 0, 1: 1, 2: 2})},
+        {1: (1, -1), 2: (-3, 3)},
+        {0: [(0, 0.2), (1, 0.4), (2, 0.4)]},
+    )
+    found = hogeq.Game(stays_or_pays).diff("uniform", "uniform", ["uniform"])
     assert (found.before, found.after, found.gains.size) == (0.0, 0.0, 0)
