@@ -104,7 +104,7 @@ def check_parts(problems: list[Problem], steps: list[Step | Revision]) -> None:
 
     def tables() -> list[Floats]:
         every = []
-        for part in responder.parts:
+        for part in responder.responders:
             passes = part.passes
             table = np.zeros((passes.graph.positions, *part.arrays.prices.shape[1:]))
             table[passes.positions] = part.arrays.prices * found.unit
@@ -118,7 +118,7 @@ def check_parts(problems: list[Problem], steps: list[Step | Revision]) -> None:
         old = charged.get(step.row, [0.0 * one for one in now])
         charged[step.row] = [x + y - z for x, y, z in zip(old, now, before, strict=True)]
         before = now
-    for part in responder.parts:  # what was kept between passes must not matter
+    for part in responder.responders:  # what was kept between passes must not matter
         part.arrays.values[:] = part.arrays.way_values[:] = -1.0
     bound = found.bound()
     value = sum(

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import hogeq
+from hogeq.search import bounds
 from hogeq.solvers import solving
 from hogeq.solvers.bundle import MixtureBundle
 from hogeq.strategies.strategy import Strategy
@@ -116,7 +117,7 @@ def test_the_ends_of_an_equilibrium_hold_where_positions_recur(
     game = hogeq.Game(RECURRING["points"])
     assert game.engine.positions_recur
     assert game.engine.has_memory
-    true_bound = solving.bound_in_time
+    true_bound = bounds.bound_in_time
 
     def too_low(*given: Any) -> float:
         return true_bound(*given) - 1e-5

@@ -154,13 +154,13 @@ def test_blocks_of_any_size_hold_the_same_game(
 def test_a_line_without_end_is_read_in_parts_that_double(monkeypatch: pytest.MonkeyPatch) -> None:
     """The line so far is searched with each part: parts of one size took a minute to refuse."""
     sizes: list[int] = []
-    read_part = text_format._Text._next
+    read_part = text_format._Text._read_part
 
     def count(text: Any, begin: int, size: int) -> tuple[bytes, bool]:
         sizes.append(size)
         return read_part(text, begin, size)
 
-    monkeypatch.setattr(text_format._Text, "_next", count)
+    monkeypatch.setattr(text_format._Text, "_read_part", count)
     monkeypatch.setattr(text_format, "LINE_PART", 16)
     Path("problem.txt").write_bytes(b"node " + bytes(100_000))
     with pytest.raises(ValueError, match="no node /"):

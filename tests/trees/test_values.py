@@ -386,7 +386,10 @@ class Again(States):
     """Play goes on with probability 0.9, and pays large amounts that cancel."""
 
     def __init__(self) -> None:
-        moves = {0: (0, {"on": 1}), 1: (hogeq.CHANCE, {0: 0, 2: 2, 3: 3})}
+        moves: dict[int, tuple[int, dict[object, int]]] = {
+            0: (0, {"on": 1}),
+            1: (hogeq.CHANCE, {0: 0, 2: 2, 3: 3}),
+        }
         paid = {2: (9e6, -9e6), 3: (-1e6, 1e6)}
         super().__init__(moves, paid, {1: [(0, 0.9), (2, 0.01), (3, 0.09)]})
 
