@@ -31,7 +31,7 @@ from hogeq.solvers import SOLVERS
 from hogeq.support.aliases import Floats
 from hogeq.support.files import replacing
 from hogeq.trees.openspiel.game import game_of
-from hogeq.trees.tree import HogRules, count, efg_lines
+from hogeq.trees.tree import HogRules, count_nodes, efg_lines
 
 LIMIT = 30.0
 """Seconds of an iteration at which OpenSpiel is not asked further."""
@@ -135,7 +135,7 @@ def measure(goal: int, max_dice: int, walk: bool, hold: bool) -> Point:
         later = timed(solver.evaluate_and_update_policy)
     if hold:
         on_native = timed(native(rules).evaluate_and_update_policy)
-    nodes = count(HogRules(rules), most=NODES_COUNTED).nodes if walk or hold else None
+    nodes = count_nodes(HogRules(rules), most=NODES_COUNTED).nodes if walk or hold else None
     median = float(np.median([timed(iterate) for _ in range(ROUNDS)]))
     states = game.goal**2 * game.memory_size
     return Point(goal, max_dice, nodes, states, on_registered, later, on_native, median)
@@ -146,7 +146,7 @@ def grow(max_dice: int, limit: float, say: Callable[[str], None]) -> list[Point]
     points: list[Point] = []
     goal, seconds_a_node = 3, 0.0
     while True:
-        sizes = count(HogRules(rules_to(goal, max_dice)), most=NODES_COUNTED)
+        sizes = count_nodes(HogRules(rules_to(goal, max_dice)), most=NODES_COUNTED)
         # Seconds grow with the nodes: do not begin what would take far longer than the limit.
         done = any((point.registered or 0.0) > limit for point in points)
         walk = sizes.exact and not done and sizes.nodes * seconds_a_node < 4 * limit

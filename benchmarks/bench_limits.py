@@ -28,7 +28,7 @@ from hogeq.runs.summary import response_interval
 from hogeq.solvers.dags import METHODS
 from hogeq.support.deadline import Deadline
 from hogeq.trees.decision_problems import RandomTree
-from hogeq.trees.enclosures import numbers_of
+from hogeq.trees.enclosures import exact_numbers_of
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.rules import from_rules
 from hogeq.trees.saved import save_tree
@@ -312,7 +312,7 @@ def timings(seconds: float = SECONDS, only: str = "") -> Iterator[Timing]:
         game = game_of(make())
         for player in (0, 1):
             sequence_form(game.tree, player)
-        numbers_of(game.tree)
+        exact_numbers_of(game.tree)
         nodes = f"{game.tree.num_nodes:,} nodes"
         yield from timed(f"limits: {name}, {nodes}", of_tree(game, seconds), seconds, only)
     _run_all(of_walk(hogeq.Game(Walk(8, 2)), 0.2), only)

@@ -18,6 +18,7 @@ import hogeq
 from hogeq import __version__
 from hogeq.cli import app
 from hogeq.cli.commands import GROUPS, name_of
+from hogeq.support.parameters import meanings
 
 project = "hogeq"
 author = "hogeq maintainers"
@@ -30,7 +31,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
 ]
-exclude_patterns = ["_templates"]
+exclude_patterns = ["_templates", "api/parameters.md"]  # a page includes the latter
 templates_path = ["_templates"]
 
 default_role = "code"  # what docstrings put in single backticks
@@ -60,7 +61,7 @@ def _escape(_app: Any, _what: str, _name: str, _thing: Any, _options: Any, lines
 
 
 def _write_reference(app: Any, _config: Any) -> None:
-    """Write the list of public names and of all modules anew, as they are in the package."""
+    """Write anew, from the package: public names and modules, commands, parameters."""
     folder = Path(app.srcdir) / "api"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -83,6 +84,7 @@ def _write_reference(app: Any, _config: Any) -> None:
     lines += [f"   {module}" for module in sorted(modules - {"hogeq.__main__", "hogeq.run"})]
     (folder / "names.rst").write_text("\n".join(lines) + "\n", "utf-8")
     _write_commands(folder / "commands.rst")
+    (folder / "parameters.md").write_text(parameter_meanings(), "utf-8")
 
 
 def _write_commands(file: Path) -> None:
@@ -99,6 +101,27 @@ def _write_commands(file: Path) -> None:
             shown = [f"   {line}".rstrip() for line in text.splitlines()]
             lines += [title, "~" * len(title), "", ".. code-block:: text", "", *shown, ""]
     file.write_text("\n".join(lines), "utf-8")
+
+
+def parameter_meanings() -> str:
+    """Write tables of the meaning of every parameter of a solver or purifier, from the docstrings.
+
+    Parameters that mean the same in several solvers stand once, under the names of all.
+    """
+    text = ""
+    for registry in (hogeq.SOLVERS, hogeq.PURIFIERS):
+        names_by_line: dict[str, list[str]] = {}
+        for name, kind in registry.items():
+            for parameter, (meaning, allowed, _) in meanings(kind).items():
+                line = f"| {parameter} | {allowed} | {meaning} |"
+                names_by_line.setdefault(line, []).append(f"`{name}`")
+        lines_by_names: dict[str, list[str]] = {}
+        for line, names in names_by_line.items():
+            lines_by_names.setdefault(", ".join(names), []).append(line)
+        header = ["| parameter | allowed | meaning |", "|---|---|---|"]
+        for solvers, lines in lines_by_names.items():
+            text += "\n".join([f"\n{solvers}:\n", *header, *lines, ""])
+    return text
 
 
 def _hide_modules(app: Any, error: Exception | None) -> None:

@@ -41,7 +41,7 @@ from hogeq import TreeGame
 from hogeq.benchmark.catalogue import OPEN, Entry, catalogue, seeded
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.files import replacing, write_arrays
-from hogeq.trees.annealing import annealed
+from hogeq.trees.annealing import anneal_strategy
 from hogeq.trees.sequences import SequenceForm, sequence_form
 
 MOST_PARTS = 2**24  # of a search: a minute or two
@@ -239,7 +239,7 @@ def anneal(folder: Path, entries: Sequence[Entry], seconds: float) -> None:
         while time.process_time() < end:
             random = np.random.default_rng(seed)
             start = random.integers(inner.tree.num_legal)
-            plan = inner.pure_realisation(annealed(inner, payoffs, start, STEPS, random))
+            plan = inner.pure_realisation(anneal_strategy(inner, payoffs, start, STEPS, random))
             if plan @ payoffs > best:
                 best = float(plan @ payoffs)
                 strategies[entry.name] = form.likeliest_actions(plan)[tree.seat == entry.seat]

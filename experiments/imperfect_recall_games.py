@@ -34,7 +34,7 @@ from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.recall import Recall
-from hogeq.trees.responses import enclosed_response
+from hogeq.trees.responses import respond_in_both_seats
 from hogeq.trees.sequences import sequence_form
 from hogeq.trees.tree import flat_efg
 
@@ -88,7 +88,7 @@ def line(name: str, tree: FlatTree, given: Namespace) -> list[object]:
         for policy in learnt(TreeEngine(tree), weight, given.iterations)
     ]
     plain = policies[2]  # CFR+ as it is known: counterfactual weights, averaged
-    proved = enclosed_response(tree, plain, given.seconds / 4)
+    proved = respond_in_both_seats(tree, plain, given.seconds / 4)
     solved = solve_tree(tree, given.seconds)
     known = shipped(given.out, name)
     pure = [np.eye(tree.num_actions)[policy.argmax(axis=1)] for policy in policies]
@@ -256,7 +256,7 @@ def course(
         for iteration in range(1, given.iterations + 1):
             state = solver.step(engine, state)
             if iteration & (iteration - 1) == 0:
-                found = enclosed_response(
+                found = respond_in_both_seats(
                     engine.tree, engine.legal(solver.average(engine, state)), 0.0
                 )
                 points.setdefault(name, []).append((iteration, 2.0 * found.value))

@@ -34,11 +34,11 @@ from hogeq.strategies.conversion import strategy_of
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.progress import Phase
-from hogeq.trees.annealing import courses, walk_length
+from hogeq.trees.annealing import anneal_in_slices, walk_length
 from hogeq.trees.engine import TreeEngine
-from hogeq.trees.enumeration import enumerated
+from hogeq.trees.enumeration import enumerate_responses
 from hogeq.trees.flat import CHANCE, FlatTree, payoff
-from hogeq.trees.integer_program import by_program
+from hogeq.trees.integer_program import solve_by_program
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, sequence_form
 
 Random = np.random.Generator
@@ -214,7 +214,7 @@ def plan_annealing(problem: Problem, random: Random) -> Course:
         every = max(1, STEP_EVALUATIONS * 2 * inner.num_refined // walk_length(inner, start))
         steps = every * (ANNEALED // STEP_EVALUATIONS)
         policy = one_hot(form.likeliest_actions(inner.pure_realisation(start)), problem.shape[-1])
-        for best in courses(inner, payoffs, start, steps, random, every):
+        for best in anneal_in_slices(inner, payoffs, start, steps, random, every):
             actions = form.likeliest_actions(inner.pure_realisation(best))
             policy = one_hot(actions, problem.shape[-1])
             yield STEP_EVALUATIONS, problem.gradient(policy)[0], policy
@@ -273,12 +273,14 @@ def enumeration(form: SequenceForm, payoffs: Floats, seconds: float) -> Answer:
     """Enumerate depth first, from any strategy; it sets 2^22 parts at most, in about a second."""
     del seconds
     acts = np.zeros(len(form.tree.num_legal), np.int64)
-    return enumerated(form, payoffs, acts, float(form.pure_realisation(acts) @ payoffs))[1:]
+    return enumerate_responses(form, payoffs, acts, float(form.pure_realisation(acts) @ payoffs))[
+        1:
+    ]
 
 
 def integer_program(form: SequenceForm, payoffs: Floats, seconds: float) -> Answer:
     """Solve an integer program by HiGHS."""
-    acts, bound = by_program(form, payoffs, seconds)
+    acts, bound = solve_by_program(form, payoffs, seconds)
     if acts is None:
         return -np.inf, bound
     return float(form.pure_realisation(acts) @ payoffs), bound

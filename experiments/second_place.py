@@ -68,7 +68,7 @@ class TurnsBySum:
         self.fires = added > 0  # (W, K)
         self.bonus = int(added.max())
         scores = range(self.goal)
-        free = [[turns.no_dice(own, opponent) for opponent in scores] for own in scores]
+        free = [[turns.branch_of_no_dice(own, opponent) for opponent in scores] for own in scores]
         self.zero = np.array([[branch.points for branch in row] for row in free])
         self.zero_record = np.array([[branch.record for branch in row] for row in free])
         throws = [throw_of(rules, 0, total, Memory()) for total in range(2 * self.goal - 1)]

@@ -88,7 +88,7 @@ Refusals
 
 import lazy_loader
 
-__version__ = "0.2.0"
+__version__ = "0.4.0"
 
 # The names, and where each lives, stand once, in __init__.pyi, which type checkers read too.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -33,9 +33,9 @@ from .rules.edition import ALIASES as ALIASES
 from .rules.edition import EDITIONS as EDITIONS
 from .rules.edition import describe as describe
 from .rules.edition import edition as edition
+from .rules.edition import rule_facts as rule_facts
+from .rules.edition import rule_parts as rule_parts
 from .rules.edition import rules_from as rules_from
-from .rules.listing import rule_facts as rule_facts
-from .rules.listing import rule_parts as rule_parts
 from .rules.memory import Memory as Memory
 from .rules.reading import GameName as GameName
 from .rules.register import MemoryPart as MemoryPart
@@ -49,11 +49,11 @@ from .search.attack import Saturation as Saturation
 from .search.attack import SearchResult as SearchResult
 from .search.budget import Budget as Budget
 from .search.certificate_files import Certificate as Certificate
-from .search.exploitability import Interval as Interval
-from .search.exploitability import Measurement as Measurement
 from .search.population import Gains as Gains
 from .search.results import WIN_RATES as WIN_RATES
 from .search.results import Equilibrium as Equilibrium
+from .search.results import Interval as Interval
+from .search.results import Measurement as Measurement
 from .search.results import Response as Response
 from .search.results import Units as Units
 from .solvers import SOLVERS as SOLVERS

@@ -2,6 +2,7 @@ import os
 import shutil
 import signal
 from collections.abc import Callable, Iterator, MutableMapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,6 +37,13 @@ def browser() -> Iterator[Any]:
         opened = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield opened
         opened.close()
+
+
+@pytest.fixture
+def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give an empty folder in which a test works."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 @pytest.fixture

@@ -93,14 +93,14 @@ TARGETS = (
         "rules",
         "rules",
         "turn parts memory rules tables edition",
-        "rules model/tables model/memory_parts model/endless_games evaluation/random_games",
+        "rules model/tables model/memory_parts graph/endless evaluation/random_games",
         each=8,
     ),
     Target(
         "compiler",
         "model",
         "game tables graph_passes pass_graph",
-        "model/game evaluation/random_games model/endless_games model/cycles",
+        "model/game evaluation/random_games graph/endless model/cycles",
         each=6,
         without="late_turns many",
     ),
@@ -108,7 +108,7 @@ TARGETS = (
         "evaluation",
         "evaluation",
         "values tablebase",
-        "evaluation/analysis evaluation/beliefs evaluation/stationarity evaluation/win_rates"
+        "evaluation/counterfactual evaluation/values"
         " evaluation/tablebase evaluation/random_games evaluation/against_the_twin"
         " evaluation/mixtures_in_play",
         each=4,
@@ -118,24 +118,18 @@ TARGETS = (
         "search",
         "search",
         "attack counter_search moves population bounds",
-        "search/population search/gains search/respond search/kicks search/mixture_bounds"
+        "search/population search/gains search/attack search/moves search/bounds"
         " search/certificate_theorem",
         each=6,
         without="strategy_that_ignores_memory",
     ),
-    Target(
-        "purification",
-        "purification",
-        "integer base",
-        "purification",
-        each=7,
-    ),
+    Target("purification", "purification", "integer base", "purification", each=7),
     Target(
         "solvers",
         "solvers",
         "regret cfr_br responses proximal bundle cuts",
-        "solvers/regret_steps solvers/steps solvers/base solvers/regret_hog"
-        " solvers/regret_convergence solvers/solvers solvers/bundle solvers/mixtures"
+        "solvers/regret solvers/steps solvers/base"
+        " solvers/solvers solvers/bundle solvers/mixtures"
         " solvers/against_openspiel",
         each=4,
     ),
@@ -144,24 +138,18 @@ TARGETS = (
         "analysis",
         "analysis",
         "tournament field difference explanation",
-        "analysis/tournament analysis/explanation analysis/field analysis/changes",
+        "analysis/tournament analysis/explanation analysis/field analysis/difference",
         each=6,
     ),
     Target(
         "tree kernels",
         "kernels",
         "sequences dag_flows row_search",
-        "test_engines.py trees/tree_engine trees/random_trees trees/belief_dags kernels/row_search",
+        "test_engines.py trees/engine trees/random_trees trees/beliefs kernels/row_search",
         each=5,
         without="every_solver every_purifier too_large",
     ),
-    Target(
-        "dags",
-        "solvers",
-        "dags",
-        "trees/belief_dags trees/teams trees/seats",
-        each=8,
-    ),
+    Target("dags", "solvers", "dags", "trees/beliefs trees/teams trees/seats", each=8),
     Target(
         "kernels",
         "kernels",

@@ -174,12 +174,11 @@ def test_where_nothing_is_hidden_the_champion_is_the_optimal_matrix(
 
 
 def test_one_line_makes_the_file_to_submit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    in_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     assert main(["export", "champion", "--rules", "su20", "--player-name", "Me"]) == 0
     assert "written to final_strategy.py" in capsys.readouterr().out
-    submitted = tmp_path / "final_strategy.py"
+    submitted = in_folder / "final_strategy.py"
     source = submitted.read_text(encoding="utf-8")
     assert "PLAYER_NAME = 'Me'" in source
     assert not [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import)]

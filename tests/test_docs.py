@@ -32,7 +32,8 @@ from hogeq.search.certificate_files import Certificate
 from hogeq.solvers import SOLVERS
 from hogeq.support.messages import at_least, at_most
 from hogeq.support.parameters import meanings
-from tests.defaults import PAGE, meanings_text
+from tests.defaults import PAGE
+from tests.processes import python
 from tests.slow import mostly_slow
 
 PUBLIC: list[str] = vars(hogeq)["__all__"]  # made from the stub
@@ -85,10 +86,7 @@ LONG_MODULES = {
         if "```pycon" in page.read_text("utf-8")
     ],
 )
-def test_examples_in_the_documents_are_as_shown(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_examples_in_the_documents_are_as_shown(name: str, in_folder: Path) -> None:
     runner, report = doctest.DocTestRunner(optionflags=FLAGS), list[str]()
     names: dict[str, object] = {}
     for line, block in blocks(name, "pycon"):
@@ -100,10 +98,7 @@ def test_examples_in_the_documents_are_as_shown(
 
 
 @pytest.mark.slow
-def test_the_ten_line_script_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_ten_line_script_runs(in_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (_, script), (_, shorter) = blocks("tutorial.md", "python")
     assert len([line for line in script.splitlines() if line.strip()]) == 10
     names: dict[str, object] = {}
@@ -112,30 +107,22 @@ def test_the_ten_line_script_runs(
     assert by_steps.startswith("Interval(lower=0.00")
     exec(compile(shorter, "tutorial.md", "exec"), names)  # noqa: S102 - our own
     assert capsys.readouterr().out.startswith(by_steps.strip())
-    assert (tmp_path / "matrix.png").read_bytes().startswith(b"\x89PNG")
+    assert (in_folder / "matrix.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_six_lines_of_the_readme_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    in_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     script = README.read_text("utf-8").split("```python\n", 1)[1].split("```", 1)[0]
     exec(compile(script, "README.md", "exec"), {})  # noqa: S102 - our own
     assert capsys.readouterr().out.startswith("WinRate(win_rate=0.721")
-    assert (tmp_path / "table.csv").exists()
+    assert (in_folder / "table.csv").exists()
 
 
 def outside(folder: Path, *command: str, status: int = 0) -> str:
     """Run a command in a folder that holds nothing of the project; give what it prints."""
     paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = subprocess.run(  # noqa: S603 - our own
-        [sys.executable, *command],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = python(*command, cwd=folder, env={"PYTHONPATH": paths}, timeout=None)
     assert done.returncode == status, done.stderr
     return done.stderr if status else done.stdout
 
@@ -241,11 +228,30 @@ def test_help_tells_what_is_public_and_how_to_begin() -> None:
     assert lines.index("DESCRIPTION") < 10
 
 
+def script_of_the_docs(name: str) -> Any:
+    """Import a script of the folder of documents."""
+    spec = spec_from_file_location(name, DOCS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def test_every_parameter_has_a_meaning_on_its_page_and_in_help() -> None:
-    assert PAGE.read_text("utf-8").endswith(f"\n\n{meanings_text()}")
-    for kind in (*SOLVERS.values(), *hogeq.PURIFIERS.values()):
+    assert PAGE.read_text("utf-8").endswith("\n\n```{include} api/parameters.md\n```\n")
+    page = script_of_the_docs("conf").parameter_meanings()
+    tables = [part.split("\n\n| ") for part in page.split("\n\n`")]
+    rows = {
+        (solver, line)
+        for names, *lines in tables
+        for solver in re.findall(r"\w+", names)
+        for line in lines[0].splitlines()
+    }
+    for key, kind in (*SOLVERS.items(), *hogeq.PURIFIERS.items()):
         for name, meaning in meanings(kind).items():
             assert meaning.text
+            assert (key, f"| {name} | {meaning.allowed} | {meaning.text} |") in rows
             default = "empty" if meaning.default == "" else repr(meaning.default)
             entry = f"\n{name} : {meaning.allowed}, default {default}\n"
             assert entry in str(kind.__doc__)
@@ -348,18 +354,8 @@ def test_pages_name_what_there_is(page: Path) -> None:
         assert (ROOT / path).exists(), f"{page.name}: {path}"
 
 
-def drawing() -> Any:
-    """Import the script that draws the architecture."""
-    spec = spec_from_file_location("draw_architecture", DOCS / "draw_architecture.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_architecture_is_drawn_and_listed_as_it_is() -> None:
-    draw = drawing()
+    draw = script_of_the_docs("draw_architecture")
     assert draw.PICTURE.read_text("utf-8") == draw.picture(), "python docs/draw_architecture.py"
     levels = draw.floors()
     page = (DOCS / "architecture.md").read_text("utf-8")
@@ -402,6 +398,8 @@ def test_the_glossary_is_in_order_and_names_are_those_of_the_package() -> None:
 def test_who_cites_finds_the_version_that_is_installed() -> None:
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
     assert f"version: {hogeq.__version__}" in citation
+    newest, *_ = re.findall("^## (.*)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert newest in {hogeq.__version__, "Unreleased"}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert f"license: {project['license']}" in citation
     assert project["authors"][0]["name"] in citation
@@ -438,6 +436,8 @@ def test_the_site_is_built_without_a_warning_and_needs_no_network(tmp_path: Path
     search = (tmp_path / "site" / "searchindex.js").read_text("utf-8")
     assert "api/commands" in search
     assert "PricedResponders" not in search  # internals are none of its answers
+    parameters = (tmp_path / "site" / "parameters.html").read_text("utf-8")
+    assert "<td><p>regret_weight</p></td>" in parameters
     for file in (tmp_path / "site").rglob("*.html"):
         loaded = re.findall(
             r"<(?:script|img|link|iframe)[^>]*(?:src|href)=\"([^\"]*)\"", file.read_text()

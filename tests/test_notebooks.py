@@ -36,11 +36,8 @@ def run(code: str, names: dict[str, Any]) -> object:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
-def test_a_notebook_runs_and_draws(
-    notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copy(ROOT / "examples" / "game.json", tmp_path)
-    monkeypatch.chdir(tmp_path)
+def test_a_notebook_runs_and_draws(notebook: Path, in_folder: Path) -> None:
+    shutil.copy(ROOT / "examples" / "game.json", in_folder)
     names: dict[str, Any] = {}
     drawn = []
     for code in cells(notebook, "code"):

@@ -11,6 +11,8 @@ import pytest
 import hogeq
 from hogeq.strategies.arrays import StrategyError
 from hogeq.support.aliases import Floats
+from tests.own_rules import Moves, Pennies
+from tests.refusals import refuses
 
 pytest.importorskip("pyspiel", reason="needs the extra 'openspiel'")
 
@@ -86,8 +88,7 @@ def test_the_same_lines_run_on_a_game_of_openspiel() -> None:
     assert repr(game) == "Game(kuhn_poker(): 58 nodes, 12 infosets)"
     assert not isinstance(game, hogeq.Hog)
     allowed = "games of Hog and games held by their positions"
-    with pytest.raises(ValueError, match=rf"^kuhn_poker\(\): has no reach; allowed: {allowed}$"):
-        game.reach("uniform")
+    refuses(lambda: game.reach("uniform"), rf"^kuhn_poker\(\): has no reach; allowed: {allowed}$")
 
 
 @pytest.mark.parametrize("forget", [None, "own_actions"])
@@ -102,14 +103,13 @@ def test_the_same_lines_run_on_games_of_full_size(name: str) -> None:
 
 
 def test_a_name_is_a_path_before_an_edition_before_a_game_of_openspiel(
-    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    file: str, in_folder: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     assert hogeq.Game("fa22").rules.name == "fa22"
-    (tmp_path / "kuhn_poker").write_text("{edition: su20, goal: 6, max_dice: 2}")
+    (in_folder / "kuhn_poker").write_text("{edition: su20, goal: 6, max_dice: 2}")
     assert hogeq.Game("kuhn_poker").rules.goal == 6
     assert hogeq.Game("openspiel:kuhn_poker").name == "kuhn_poker()"
-    (tmp_path / "UPPER.EFG").write_text(FORGETFUL)
+    (in_folder / "UPPER.EFG").write_text(FORGETFUL)
     assert hogeq.Game("UPPER.EFG").tree.num_nodes == 15
     for wrong, near in (("leduc_pokr", "leduc_poker"), ("su2", "su2")):
         with pytest.raises(ValueError, match=f"got '{wrong}'; allowed: .*{near}") as refused:
@@ -159,7 +159,7 @@ def test_what_highs_alone_bounds_is_not_proved_in_hog(
     payoff = 2.0 * searched.value - 1.0
     tight = replace(searched, value=payoff, bound=payoff, method=method)
     monkeypatch.setattr("hogeq.search.bounds.respond_in_hog", lambda *_: loose)
-    monkeypatch.setattr("hogeq.trees.responses.enclosed_response", lambda *_, **__: tight)
+    monkeypatch.setattr("hogeq.trees.responses.respond_in_both_seats", lambda *_, **__: tight)
     found = game.attack("always_roll:1", hogeq.Budget(exact_seconds=30.0))
     assert found.method == method
     assert found.bound == pytest.approx(searched.value, abs=1e-12)
@@ -219,8 +219,7 @@ def test_strategies_of_a_tree_are_actions_policies_and_mixtures(tmp_path: Path) 
         assert again.kind == one.kind
         np.testing.assert_array_equal(again.array, one.array)
         np.testing.assert_array_equal(again.weights, one.weights)
-    with pytest.raises(ValueError, match="allowed: probabilities of legal actions"):
-        game.strategy(np.full(936, 2))
+    refuses(lambda: game.strategy(np.full(936, 2)), "allowed: probabilities of legal actions")
     with pytest.raises(StrategyError, match=r"of shape \(936, 3\); allowed: \(12, 2\)"):
         hogeq.Game("kuhn_poker").strategy(pure)
 
@@ -247,26 +246,6 @@ def test_payoffs_with_a_constant_sum_are_given_back(tmp_path: Path) -> None:
 
 
 def test_rules_of_ones_own_are_a_game_too() -> None:
-    class Pennies(hogeq.GameRules):
-        """Matching pennies, one after the other, unseen."""
-
-        def initial(self) -> str:
-            return ""
-
-        def to_move(self, state: str) -> int:
-            return len(state) if len(state) < 2 else hogeq.END
-
-        def actions(self, state: str) -> list[str]:  # noqa: ARG002
-            return ["h", "t"]
-
-        def next(self, state: str, action: str) -> str:
-            return state + action
-
-        def knows(self, state: str, player: int) -> str:  # noqa: ARG002
-            return ""
-
-        def payoffs(self, state: str) -> tuple[int, int]:
-            return (1, -1) if state[0] == state[1] else (-1, 1)
 
     assert hogeq.Game(Pennies()).equilibrium().lower == pytest.approx(0.0)
 
@@ -316,25 +295,15 @@ def test_changes_of_a_strategy_are_worth_what_they_are_alone(forget: str | None)
 def test_a_large_constant_sum_hides_no_stakes(constant: float) -> None:
     """A player sees a coin, and forgets it before the next choice: brute force gives the value."""
 
-    class Forgetful(hogeq.GameRules):
+    class Forgetful(Moves):
         """One who guesses a coin twice, the second time having forgotten it."""
 
-        def initial(self) -> str:
-            return ""
+        movers = (hogeq.CHANCE, 0, 0)
 
-        def to_move(self, state: str) -> int:
-            return hogeq.CHANCE if not state else 0 if len(state) < 3 else hogeq.END
+        def knows(self, state: Any, player: int) -> Any:  # noqa: ARG002 - there is one
+            return state[0] if len(state) == 1 else "later"
 
-        def actions(self, state: str) -> list[str]:  # noqa: ARG002
-            return ["h", "t"]
-
-        def next(self, state: str, action: str) -> str:
-            return state + action
-
-        def knows(self, state: str, player: int) -> str:  # noqa: ARG002
-            return state if len(state) == 1 else "later"
-
-        def payoffs(self, state: str) -> tuple[float, float]:
+        def payoffs(self, state: Any) -> tuple[float, float]:
             won = 1.0 * (state[0] == state[1]) + 2.0 * (state[2] == "h") * (state[0] == "h")
             return won, constant - won
 
@@ -357,8 +326,7 @@ def test_sums_that_differ_are_no_constant(tmp_path: Path) -> None:
         + 'p "" 2 1 "" { "h" "t" } 0\n'
         + "".join(ends[2:])
     )
-    with pytest.raises(ValueError, match="is not zero-sum"):
-        hogeq.Game(path)
+    refuses(lambda: hogeq.Game(path), "is not zero-sum")
 
 
 def test_rows_in_either_order_are_attacked_by_a_program(tmp_path: Path) -> None:
@@ -388,26 +356,13 @@ def test_rows_in_either_order_are_attacked_by_a_program(tmp_path: Path) -> None:
 def test_a_large_common_payoff_hides_no_stakes() -> None:
     """Two rows and two columns, solved by hand, in a zero-sum game far from 0."""
 
-    class Far(hogeq.GameRules):
+    class Far(Moves):
         """A game of two rows and two columns."""
 
-        def initial(self) -> str:
-            return ""
+        choices = (0, 1)
 
-        def to_move(self, state: str) -> int:
-            return len(state) if len(state) < 2 else hogeq.END
-
-        def actions(self, state: str) -> list[str]:  # noqa: ARG002
-            return ["0", "1"]
-
-        def next(self, state: str, action: str) -> str:
-            return state + action
-
-        def knows(self, state: str, player: int) -> str:  # noqa: ARG002
-            return ""
-
-        def payoffs(self, state: str) -> tuple[float, float]:
-            won = 1e6 + {"00": 1.0, "11": 2.0}.get(state, -1.0)
+        def payoffs(self, state: Any) -> tuple[float, float]:
+            won = 1e6 + {(0, 0): 1.0, (1, 1): 2.0}.get(state, -1.0)
             return won, -won
 
     game = hogeq.Game(Far())

@@ -4,13 +4,12 @@ A process hides modules, functions and flags that Windows lacks, then imports ev
 package and runs the commands of a student.
 """
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.processes import printed
 
 ROOT = Path(__file__).parents[1]
 
@@ -90,16 +89,7 @@ CALLS = (
 
 
 def run(code: str, *arguments: str) -> str:
-    found = subprocess.run(  # noqa: S603 - ourselves
-        [sys.executable, "-c", code, *arguments],
-        capture_output=True,
-        check=False,
-        text=True,
-        timeout=300,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    assert found.returncode == 0, found.stderr
-    return found.stdout
+    return printed("-c", code, *arguments)
 
 
 @pytest.mark.slow
@@ -108,10 +98,7 @@ def test_every_module_is_imported_without_posix() -> None:
 
 
 @pytest.mark.slow
-def test_the_commands_of_a_student_need_no_posix(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_commands_of_a_student_need_no_posix(in_folder: Path) -> None:
     rules = "{edition: fa25, goal: 12, max_dice: 3}"
     Path("small.yaml").write_text(rules)
     Path("config.yaml").write_text(

@@ -1,7 +1,6 @@
 """The wheel holds all that hogeq needs, and works where no checkout is."""
 
 import email
-import os
 import shutil
 import subprocess
 import sys
@@ -10,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+
+from tests.processes import printed
 
 pytestmark = pytest.mark.slow
 
@@ -46,17 +47,8 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def hogeq(installed: Path, cwd: Path, *arguments: str) -> str:
     """Run hogeq as installed, in a folder that holds nothing of the project."""
-    given = {**os.environ, "PYTHONPATH": str(installed)}
-    done = subprocess.run(  # noqa: S603 - our own
-        [sys.executable, "-P", "-m", "hogeq", *arguments],
-        cwd=cwd,
-        env=given,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    path = {"PYTHONPATH": str(installed)}
+    return printed("-P", "-m", "hogeq", *arguments, cwd=cwd, env=path)
 
 
 def test_every_file_of_the_package_is_in_it(wheel: Path) -> None:
@@ -103,15 +95,8 @@ def test_its_metadata_say_what_it_is(wheel: Path) -> None:
 
 def test_it_works_where_no_checkout_is(installed: Path, tmp_path: Path) -> None:
     where = "import hogeq, sys; sys.stdout.write(hogeq.__file__)"
-    done = subprocess.run(  # noqa: S603 - our own
-        [sys.executable, "-P", "-c", where],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(installed)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == str(installed / "hogeq" / "__init__.py")
+    told = printed("-P", "-c", where, cwd=tmp_path, env={"PYTHONPATH": str(installed)})
+    assert told == str(installed / "hogeq" / "__init__.py")
     assert "champion:policy" in hogeq(installed, tmp_path, "strategies")
     told = hogeq(installed, tmp_path, "compare", "champion", "always_roll:6", "--rules", "su20")
     assert told.startswith("champion against always_roll:6, su20\n\nwin rate ")

@@ -132,7 +132,7 @@ def test_teams_may_have_more_players_than_a_byte_counts(tmp_path: Path) -> None:
 
 
 def test_an_audit_takes_no_table_by_sets_and_actions(tmp_path: Path) -> None:
-    """The second player sees one of many choices: as many sets of two actions as one has actions."""
+    """The second player sees one of many choices: as many sets of two as one has actions."""
     choices = 1_000
     names = " ".join(f'"{one}"' for one in range(choices))
     lines = ['EFG 2 R "seen" { "one" "two" } ""', f'p "" 1 1 "" {{ {names} }} 0']

@@ -74,7 +74,10 @@ def rule_changes(game: HogEngine, matrix: Matrix, against: Strategy) -> list[Rul
     # (G, G, K), of each action in place of the table's
     gains = counterfactual.values - at_actions(counterfactual.values, matrix)[..., None]
     is_reached = counterfactual.infoset_reach > 0.0
-    candidates = [*_by_scores(game, matrix, gains), *_by_points(game, matrix, is_reached)]
+    candidates = [
+        *_changes_of_score_thresholds(game, matrix, gains),
+        *_changes_of_points_thresholds(game, matrix, is_reached),
+    ]
     estimates = np.array(
         [gains[candidate.cells, candidate.action].sum() for candidate in candidates]
     )
@@ -92,10 +95,10 @@ def rule_changes(game: HogEngine, matrix: Matrix, against: Strategy) -> list[Rul
             change = RuleChange(candidate.text, int(changed_cells.sum()), gain)
             measured.append(_Measured(change, changed_cells, candidate.is_own))
     measured.sort(key=lambda entry: -entry.change.gain)
-    return sorted(_different(measured), key=lambda change: -change.gain)
+    return sorted(_without_overlaps(measured), key=lambda change: -change.gain)
 
 
-def _different(measured: Sequence[_Measured]) -> list[RuleChange]:
+def _without_overlaps(measured: Sequence[_Measured]) -> list[RuleChange]:
     """Choose up to `MAX_LISTED` changes whose cells differ; `measured` has the best first.
 
     Two changes differ if they share at most `MAX_OVERLAP` of the cells of the smaller one. The best
@@ -116,7 +119,9 @@ def _different(measured: Sequence[_Measured]) -> list[RuleChange]:
     return listed
 
 
-def _by_scores(game: HogEngine, matrix: Matrix, gains: Floats) -> Iterator[_Candidate]:
+def _changes_of_score_thresholds(
+    game: HogEngine, matrix: Matrix, gains: Floats
+) -> Iterator[_Candidate]:
     """Give for each roll, and each roll that it replaces, the best conditions to first order.
 
     A condition holds where a function of the scores, its key, is at least a limit. ``gains``
@@ -150,7 +155,9 @@ def _by_scores(game: HogEngine, matrix: Matrix, gains: Floats) -> Iterator[_Cand
                 yield _Candidate(change, where & (key >= limit), action)
 
 
-def _by_points(game: HogEngine, matrix: Matrix, is_reached: Mask) -> Iterator[_Candidate]:
+def _changes_of_points_thresholds(
+    game: HogEngine, matrix: Matrix, is_reached: Mask
+) -> Iterator[_Candidate]:
     """Give changes that roll no dice from other thresholds on, of the points of no dice.
 
     Each limit of a threshold gives two changes. One rolls no dice also in all cells from the limit

@@ -6,7 +6,7 @@ reason. Both are exact.
 """
 
 from itertools import product
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +49,7 @@ class Reason(NamedTuple):
         return self.gain_best >= -self.gain_forgot
 
 
-def book(game: HogEngine) -> list[tuple[Any, ...]]:
+def book(game: HogEngine) -> list[tuple[str, int, int, int, int, bool, str]]:
     """List the reasons of strange positions as tuples for JSON; none if each player has a goal.
 
     A tuple has the rule's name, the scores of the player to move and of the other, the index of the

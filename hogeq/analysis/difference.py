@@ -131,9 +131,6 @@ class Difference(NamedTuple):
             f"against {rivals}: {before} becomes {after}",
             f"{b} against {a}: {match}",
         ]
-        names = ("score", "opponent", "before", "after")
-        if not is_hog:
-            names = ("player", "information set", "before", "after")
         gain_text = pp if is_hog else units.gain
         gains = [gain_text(change.gain) for change in self.changes]
         if self.gain_ends:
@@ -145,16 +142,20 @@ class Difference(NamedTuple):
             ("changes that gain most", best),
             ("changes that lose most", worst),
         ):
-            rows = []
-            for change, gain in listed[:MAX_LISTED]:
-                *fields, _, reach = change
-                reach_text = _visits(reach) if self.counts_visits else percent(reach)
-                rows.append((*map(_with_actions, fields), gain, reach_text))
-            if rows:
-                header = (*names, "alone", "met" if self.counts_visits else "met in")
-                table = Table(rows, header, left=0 if is_hog else 4)
-                text += ["", heading, "", table]
+            if listed:
+                text += ["", heading, "", self._table(listed[:MAX_LISTED], is_hog)]
         return text
+
+    def _table(self, changes: Sequence[tuple[Any, str]], is_hog: bool) -> Table:
+        """Lay out changes, each with the text of its gain, as a table."""
+        rows = []
+        for change, gain in changes:
+            *fields, _, reach = change
+            reach_text = _visits(reach) if self.counts_visits else percent(reach)
+            rows.append((*map(_with_actions, fields), gain, reach_text))
+        where = ("score", "opponent") if is_hog else ("player", "information set")
+        met = "met" if self.counts_visits else "met in"
+        return Table(rows, (*where, "before", "after", "alone", met), left=0 if is_hog else 4)
 
 
 def diff(
@@ -224,19 +225,19 @@ def diff_rows(
     first_order = (values * (after - before)).sum(axis=1)
     win_rates, win_rate_error = gains_and_error(engine, policies, weights, after, first_order)
     gains = engine.payoff_per_win_rate * win_rates
-
     rows = np.flatnonzero((before != after).any(axis=1)).tolist()
     scale = tree.scale if isinstance(tree, FlatTree) else engine.payoff_per_win_rate
+    # Ends between which the gain of each changed row lies, by row.
     if isinstance(tree, FlatTree):
         ends = gains_between(tree, first, second, against, rows, gains)
     else:
         changed = {row: after[row] for row in rows}
         error = scale * win_rate_error
         ends = gains_by_values(value, first, against, changed, gains, scale, error)
-    changes = []
     for row, (least, most) in ends.items():
         gains[row] = least / 2.0 + most / 2.0
-        change = RowChange(
+    changes = [
+        RowChange(
             player=int(tree.seat[row]),
             infoset=str(tree.names[row]),
             before=_actions_played(tree, row, before),
@@ -244,20 +245,21 @@ def diff_rows(
             gain=float(gains[row]),
             reach=float(reach[row]),
         )
-        changes.append((change, (least, most)))
-    changes.sort(key=lambda pair: -pair[0].gain)
-    (mean_before, before_ends), (mean_after, after_ends), (match, match_ends) = (
-        mean_of([value(strategy, rival) for rival in rivals], scale)
-        for strategy, rivals in ((first, against), (second, against), (second, [first]))
-    )
+        for row in ends
+    ]
+    changes_and_ends = list(zip(changes, ends.values(), strict=True))
+    changes_and_ends.sort(key=lambda pair: -pair[0].gain)
+    mean_before, before_ends = mean_of([value(first, rival) for rival in against], scale)
+    mean_after, after_ends = mean_of([value(second, rival) for rival in against], scale)
+    match, match_ends = mean_of([value(second, first)], scale)
     return Difference(
         before=mean_before,
         after=mean_after,
         match=match,
-        changes=tuple(change for change, _ in changes),
+        changes=tuple(change for change, _ in changes_and_ends),
         gains=gains,
         reach=reach,
         counts_visits=engine.positions_recur,
         ends=(before_ends, after_ends, match_ends),
-        gain_ends=tuple(pair for _, pair in changes),
+        gain_ends=tuple(gain_ends for _, gain_ends in changes_and_ends),
     )

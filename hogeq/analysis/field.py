@@ -19,7 +19,7 @@ from hogeq.model.game import HogEngine
 from hogeq.model.rows import improvable
 from hogeq.search.ascent import random_policy, with_random_rolls
 from hogeq.search.attack import search_steps
-from hogeq.search.counter_search import ASCENT
+from hogeq.search.counter_search import PROGRESS_OF_ASCENT
 from hogeq.search.population import Measured, Population
 from hogeq.search.results import Budget
 from hogeq.strategies.arrays import StrategyError, likeliest, one_hot
@@ -189,13 +189,13 @@ def _search(
     )
     progress.now(f"{start_text}, ascent")
     best = _climb(field, likeliest(policy), objective)
-    progress.step(ASCENT)
+    progress.step(PROGRESS_OF_ASCENT)
     for perturbation in range(1, budget.kicks + 1):
         best_matrix = np.array(best.strategy, np.int8)
         perturbed = with_random_rolls(best_matrix, PERTURBED_SHARE, game.num_actions, random)
         answer = _climb(field, perturbed, objective)
         best = _best([best, answer], objective)
-        progress.step(ASCENT, f"{start_text}, kick {perturbation}/{budget.kicks}")
+        progress.step(PROGRESS_OF_ASCENT, f"{start_text}, kick {perturbation}/{budget.kicks}")
     return best
 
 

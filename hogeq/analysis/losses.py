@@ -30,7 +30,7 @@ from hogeq.model.rows import TIE
 from hogeq.model.shared import shared_workspace
 from hogeq.model.state_values import hidden_reach
 from hogeq.rules import Rules
-from hogeq.rules.memory import remembered
+from hogeq.rules.memory import memory_tables
 from hogeq.rules.turn import part_name
 from hogeq.strategies.arrays import at_actions
 from hogeq.strategies.conversion import policies_of
@@ -239,7 +239,7 @@ def turn_values(
     recur by them.
     """
     other_game = compile_game(rules)
-    remembers_same = remembered(rules).values == remembered(game.rules).values
+    remembers_same = memory_tables(rules).values == memory_tables(game.rules).values
     if not remembers_same or other_game.memories != game.memories or other_game.positions_recur:
         return None
     passes = other_game.graph_layout(len(following_values))

@@ -89,43 +89,40 @@ class Review(NamedTuple):
 
     def text(self, title: str, notes: Sequence[str] = ()) -> Text:
         """Lay out all turns, the gain of each choice and of the dice, and the costliest rolls."""
-        transcript = self.transcript
-        rules = transcript.rules
-        names = transcript.players
-        memory_names = memory_columns(rules)
-        short_memory_names = [  # tables have to fit 80 columns
-            name.replace("opponent's", "their").replace("last points", "last")
-            for name in memory_names
-        ]
-        played_rows = [_played_row(turn, names, rules) for turn in self.turns]
-        valued_rows = [_valued_row(turn, rules.max_dice) for turn in self.turns]
-        grade_rows = []
-        change_rows = []
-        accuracies = []
         costliest = Text([])
-        for player, own in enumerate(self.tallies):
-            name = names[player]
-            other = self.tallies[1 - player]
-            # start - own losses + own luck + other's losses - other's luck = result
-            changes = _without_unit(*map(pp, (-own.loss, own.luck, other.loss, -other.luck)))
-            start = percent(self.start[player])
-            change_rows.append((name, start, *changes, percent(self.result[player])))
-            grade_rows.append((name, own.moves, *own.grades.values(), loss(own.loss)))
-            accuracies.append(f"{name} {percent(own.accuracy)}")
+        for name, own in zip(self.transcript.players, self.tallies, strict=True):
             if own.costliest:
                 costliest += ["", f"costliest rolls of {name}"]
                 costliest += indented(map(_costly_roll, own.costliest))
-        order = ("turn", "rolled", "best", "before", "chosen", "after", "loss", "luck", "grade")
+        return [
+            _heading(title, self.transcript),
+            "",
+            *self._text_of_turns(),
+            *notes,
+            "",
+            *self._text_of_players(),
+            *costliest,
+        ]
+
+    def _text_of_turns(self) -> Text:
+        """Lay out the play of every turn, then its values, and a note on the columns of values."""
+        rules = self.transcript.rules
+        names = self.transcript.players
+        memory_names = [  # shortened, since tables have to fit 80 columns
+            name.replace("opponent's", "their").replace("last points", "last")
+            for name in memory_columns(rules)
+        ]
+        played_rows = [_played_row(turn, names, rules) for turn in self.turns]
+        valued_rows = [_valued_row(turn, rules.max_dice) for turn in self.turns]
+        played_columns = ("player", "turn", "scores", *memory_names, "rolled", "dice", "rules")
+        valued_columns = (
+            *("turn", "rolled", "best", "before", "chosen", "after", "loss", "luck", "grade"),
+        )
         play = "optimal play that remembers everything" if memory_names else "optimal play"
         return [
-            _heading(title, transcript),
+            Table(played_rows, played_columns),
             "",
-            Table(
-                played_rows,
-                ("player", "turn", "scores", *short_memory_names, "rolled", "dice", "rules"),
-            ),
-            "",
-            Table(valued_rows, order, left=0),
+            Table(valued_rows, valued_columns, left=0),
             "",
             *wrap(
                 f"Win probabilities, with {play} from there on, are those of whoever moves: "
@@ -134,8 +131,24 @@ class Review(NamedTuple):
                 "second.",
                 79,
             ),
-            *notes,
-            "",
+        ]
+
+    def _text_of_players(self) -> Text:
+        """Lay out the grades and the accuracy of each player, and the changes from start to end."""
+        grade_rows = []
+        change_rows = []
+        accuracies = []
+        for player, own in enumerate(self.tallies):
+            name = self.transcript.players[player]
+            other = self.tallies[1 - player]
+            # start - own losses + own luck + other's losses - other's luck = result
+            changes = _without_unit(*map(pp, (-own.loss, own.luck, other.loss, -other.luck)))
+            start = percent(self.start[player])
+            change_rows.append((name, start, *changes, percent(self.result[player])))
+            grade_rows.append((name, own.moves, *own.grades.values(), loss(own.loss)))
+            accuracies.append(f"{name} {percent(own.accuracy)}")
+        columns = ("player", "start", "own choices", "dice", "their choices", "dice", "result")
+        return [
             Table(grade_rows, ("player", "turns", *self.tallies[0].grades, "loss")),
             "",
             *wrap(
@@ -144,11 +157,7 @@ class Review(NamedTuple):
                 79,
             ),
             "",
-            Table(
-                change_rows,
-                ("player", "start", "own choices", "dice", "their choices", "dice", "result"),
-            ),
-            *costliest,
+            Table(change_rows, columns),
         ]
 
 

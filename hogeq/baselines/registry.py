@@ -20,7 +20,7 @@ from hogeq.support.plugins import Registry, enter, is_ours, named
 if TYPE_CHECKING:
     from hogeq.model.game import HogEngine
 
-DIGITS = 9  # most digits of a whole number
+MOST_DIGITS = 9  # most digits of a whole number
 SOLVE = ("optimal", "ignore_memory", "champion")
 """Names of strategies that are made by solving a game, by the kernels of full memory."""
 
@@ -196,10 +196,10 @@ def _arguments(spec: str, name: str, texts: list[str], game: "HogEngine") -> lis
 
 def _whole_number(spec: str, name: str, text: str) -> int:
     """Read the whole number of a parameter, of few digits: int() is slow on thousands."""
-    if not re.fullmatch(rf"\s*[+-]?[0-9]{{1,{DIGITS}}}\s*", text):
+    if not re.fullmatch(rf"\s*[+-]?[0-9]{{1,{MOST_DIGITS}}}\s*", text):
         raise StrategyError(
             f"strategy {shown(spec)}: {name} is {shown(text)}; "
-            f"allowed: a whole number of at most {DIGITS} digits"
+            f"allowed: a whole number of at most {MOST_DIGITS} digits"
         )
     return int(text)
 

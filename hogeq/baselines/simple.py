@@ -47,7 +47,7 @@ def _zero_dice_where(
     turns = TurnTable(game.rules)
     for score in range(game.goal):
         for opponent in range(game.goal):
-            points = turns.no_dice(score, opponent).points
+            points = turns.branch_of_no_dice(score, opponent).points
             landing = land(game.rules, score + points, opponent)
             if is_good(score, opponent, points, landing):
                 matrix[score, opponent] = 0
@@ -181,22 +181,13 @@ def hog_wild_heuristic(game: "HogEngine") -> Matrix:
     means: dict[Throw, list[float]] = {}  # expected points of 1, 2, ... dice, by kind of throw
     for own, opponent in product(range(game.goal), repeat=2):
         throw = throw_of(rules, own, opponent, Memory())
-        free = turns.no_dice(own, opponent).points  # of no dice
+        free = turns.branch_of_no_dice(own, opponent).points  # of no dice
         if throw not in means:
-            means[throw] = [turns.mean(roll, throw) for roll in range(1, rules.max_dice + 1)]
+            means[throw] = [turns.mean_points(roll, throw) for roll in range(1, rules.max_dice + 1)]
         points = [float(free), *means[throw]]
-        sides = throw.sides
-        chance_of_one = 1.0 - ((sides - 1) / sides) ** throw.dice(rules.max_dice)
-        # A swap helps if the own score is half the opponent's.
-        needed = opponent // 2 - own  # points for that
-        if rules.swap == "double" and opponent % 2 == 0 and needed > 0:
-            gained = opponent - (own + needed)
-            if needed == free:  # no dice score it for sure
-                points[0] = max(points[0], gained)
-            if needed == 1:  # the most dice, of which one is likeliest to show 1
-                points[-1] = max(points[-1], gained * chance_of_one)
-            if 2 <= needed <= sides:  # one die
-                points[1] = max(points[1], gained / sides)
+        chance_of_one = 1.0 - ((throw.sides - 1) / throw.sides) ** throw.dice(rules.max_dice)
+        if rules.swap == "double":
+            _raise_by_swaps(points, own, opponent, throw.sides, chance_of_one)
         # The opponent gets four-sided dice if the sum of scores is a multiple.
         if rules.hog_wild and (own + opponent + free) % HOG_WILD_MULTIPLE == 0:
             points[0] += FORCED_DICE_BONUS
@@ -208,3 +199,24 @@ def hog_wild_heuristic(game: "HogEngine") -> Matrix:
             points[0] = float(rules.size)  # more than any other roll
         matrix[own, opponent] = np.argmax(points)
     return matrix
+
+
+def _raise_by_swaps(
+    points: list[float], own: int, opponent: int, sides: int, chance_of_one: float
+) -> None:
+    """Raise the points of rolls that may lead to a swap which helps, in place.
+
+    `points` has those expected of 0, 1, ... dice of so many sides; `chance_of_one` is that of a 1
+    among the most dice.
+    """
+    # A swap helps if the own score is half the opponent's.
+    needed = opponent // 2 - own  # points for that
+    if opponent % 2 != 0 or needed <= 0:
+        return
+    gained = opponent - (own + needed)
+    if needed == points[0]:  # no dice score it for sure
+        points[0] = max(points[0], gained)
+    if needed == 1:  # the most dice, of which one is likeliest to show 1
+        points[-1] = max(points[-1], gained * chance_of_one)
+    if 2 <= needed <= sides:  # one die
+        points[1] = max(points[1], gained / sides)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hogeq.cli.application import app
-    from hogeq.cli.inputs import Chosen
+    from hogeq.cli.inputs import AnyGame, Chosen, HogGame
     from hogeq.cli.options import RulesName, StrategyName, Trust
     from hogeq.cli.shell import Result
     from hogeq.support.messages import Table, pp
@@ -31,7 +31,9 @@ else:
 
 
 __all__ = [
+    "AnyGame",
     "Chosen",
+    "HogGame",
     "Result",
     "RulesName",
     "StrategyName",

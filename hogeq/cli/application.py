@@ -12,7 +12,7 @@ from typer.models import CommandFunctionType
 
 import hogeq
 from hogeq.cli import INTERRUPTED
-from hogeq.cli.command import Command
+from hogeq.cli.command import Command, with_game_options
 from hogeq.cli.commands import GROUPS, name_of
 from hogeq.cli.shell import DISK_FULL_ERRORS, MAX_MESSAGE_LENGTH, warn
 from hogeq.support.messages import ExplainedError, HogeqError
@@ -121,7 +121,13 @@ class _App(typer.Typer):
         self, name: str | None = None, **settings: Any
     ) -> Callable[[CommandFunctionType], CommandFunctionType]:
         """Make a decorator that adds a function as a command."""
-        return super().command(name, **{"cls": Command, **settings})
+        add = super().command(name, **{"cls": Command, **settings})
+
+        def decorate(function: CommandFunctionType) -> CommandFunctionType:
+            add(with_game_options(function, name or ""))
+            return function
+
+        return decorate
 
 
 app = _App(

@@ -5,8 +5,8 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stdout
-from functools import cache
-from inspect import unwrap
+from functools import cache, wraps
+from inspect import signature, unwrap
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -15,7 +15,7 @@ from typer.core import TyperCommand
 
 import hogeq
 from hogeq.cli import leave_the_prompt, options
-from hogeq.cli.inputs import Chosen, check_output, plugins_given
+from hogeq.cli.inputs import AnyGame, Chosen, HogGame, check_output, plugins_given
 from hogeq.cli.options import (
     CODE,
     HOG_ALONE,
@@ -215,11 +215,7 @@ class Command(TyperCommand):
         is_of_one_game = "rules_name" in self.parameter_of
         all_rules = [values["rules_name"]] if is_of_one_game else texts([values.get("rules")])
         for rules in all_rules:
-            if "game_name" in self.parameter_of:
-                settings = [values.get(name) for name in ("game_name", "forget", "teams")]
-                chosen = Chosen(rules, *settings, trust=values["trust"])
-            else:
-                chosen = Chosen.hog(rules, values["trust"], str(self.name))
+            chosen = _choose_game({**values, "rules_name": rules}, str(self.name))
             chosen.choose(strategies, own_goals=True)
             chosen.require_names(strategies)
 
@@ -255,6 +251,62 @@ class Command(TyperCommand):
             if records:
                 with formatter.section(name):
                     formatter.write_dl(records)
+
+
+def with_game_options(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Put options in place of the parameter of a command that is an `AnyGame` or a `HogGame`.
+
+    The command returned takes the values of the options, and passes the game that they name to the
+    function, as a `Chosen`. `name` is the command's, for refusals. A function without such a
+    parameter is returned as it is.
+    """
+    parameters = list(signature(function, eval_str=True).parameters.values())
+    hints = [parameter.annotation for parameter in parameters]
+    game_hint = next((hint for hint in _GAME_OPTIONS if hint in hints), None)
+    if game_hint is None:
+        return function
+    index = hints.index(game_hint)
+    game_parameter = parameters[index].name
+    game_options = signature(_GAME_OPTIONS[game_hint]).parameters
+    parameters[index : index + 1] = game_options.values()
+
+    @wraps(function)
+    def command(**values: Any) -> Any:
+        settings = {option: values.pop(option) for option in game_options}
+        return function(**{game_parameter: _choose_game(settings, name)}, **values)
+
+    del command.__wrapped__  # typer has to see the options, and not the function's own parameters
+    vars(command)["__signature__"] = signature(function).replace(parameters=parameters)
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return command
+
+
+def _options_of_any_game(
+    rules_name: options.AnyRulesName = None,
+    game_name: options.GameName = None,
+    forget: options.Forget = None,
+    teams: options.Teams = None,
+    trust: options.Trust = False,
+) -> None:
+    """Declare the options that stand for an `AnyGame`."""
+
+
+def _options_of_hog(rules_name: options.RulesName = None, trust: options.Trust = False) -> None:
+    """Declare the options that stand for a `HogGame`."""
+
+
+_GAME_OPTIONS: dict[Any, Callable[..., None]] = {
+    AnyGame: _options_of_any_game,
+    HogGame: _options_of_hog,
+}
+
+
+def _choose_game(values: Mapping[str, Any], command: str) -> Chosen:
+    """Choose the game that a command is called with, by the values of its options."""
+    if "game_name" in values:
+        settings = [values[name] for name in ("rules_name", "game_name", "forget", "teams")]
+        return Chosen(*settings, trust=values["trust"])
+    return Chosen.hog(values["rules_name"], values["trust"], command)
 
 
 def _shared_options(

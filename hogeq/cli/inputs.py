@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import hogeq
 from hogeq.cli.options import HOG_ALONE
@@ -123,7 +123,8 @@ class Chosen:
 
     def load(
         self,
-        *parts: str,
+        *,
+        kernels: Iterable[str] = (),
         strategies: Iterable[str | None] = (),
         own_goals: bool = False,
         at: tuple[int, int] | None = None,
@@ -135,8 +136,9 @@ class Chosen:
 
         Parameters
         ----------
-        *parts : str
-            Kernels of Hog that the command needs, keys of `hogeq.model.compiling.PARTS`.
+        kernels : iterable of str
+            Kernels of Hog that the command needs, keys of `hogeq.model.compiling.PARTS`: they are
+            compiled before they are used.
         strategies : iterable of str or None
             Names of strategies; None for an option without a value.
         own_goals : bool
@@ -157,15 +159,15 @@ class Chosen:
         self.require_names(names)
         if self.is_hog:
             self._build_hog()
-            self.hog_game.prepare(*parts, strategies=names)
+            self.hog_game.prepare(*kernels, strategies=names)
             return self.game
         with refusing():
             self.game = hogeq.Game(self._run or self.spec, **self.how, trust=self.trust)
         return self.game
 
-    def load_hog(self, *parts: str, **more: Any) -> "hogeq.Hog":
+    def load_hog(self, **more: Any) -> "hogeq.Hog":
         """Settle and build a game of Hog, with the arguments of `load`."""
-        self.load(*parts, **more)
+        self.load(**more)
         return self.hog_game
 
     def require_names(self, strategies: Sequence[str]) -> None:
@@ -231,6 +233,13 @@ class Chosen:
                 f"{lower_goal - 1}, 10:0 say"
             )
         return int(match[1]), int(match[2])
+
+
+AnyGame = Annotated[Chosen, "--rules, --game, --forget and --teams"]
+"""A parameter of a command: the game that these options name, or a run among strategies."""
+
+HogGame = Annotated[Chosen, "--rules"]
+"""The same for a command of Hog alone, which refuses other games."""
 
 
 def _run_among(strategies: Iterable[str | None], trust: bool) -> str | None:

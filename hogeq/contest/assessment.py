@@ -92,7 +92,7 @@ def facts_of(
     return Facts(rules, file, submission, against.name, assessment, win_rates)
 
 
-def game_to(game: Hog, goal: int) -> tuple[Hog, Reference]:
+def game_with_goal(game: Hog, goal: int) -> tuple[Hog, Reference]:
     """Make the game in which an entrant has this goal, and its opponents the goal of the rules.
 
     Returns the game, and the opponents as strategies of its second player.

@@ -84,7 +84,7 @@ def named_entries(names: Iterable[str], unless: Iterable[Path] = ()) -> list[Ent
     The files `unless`, which the caller writes, are left out of folders and patterns. Files come in
     natural order, each once; a built-in strategy named twice is two entries.
     """
-    is_written = _is_among(unless)
+    is_written = _make_file_test(unless)
     entries: list[Entrant] = []
     known_files: set[str] = set()
     for name in names:
@@ -118,10 +118,10 @@ def _without_links(file: str) -> str:
 
 def entrants(folder: Path, unless: Iterable[Path]) -> list[Entrant]:
     """List the submissions of a folder, by name, without the files `unless`, which are written."""
-    return _list_folder(folder, _is_among(unless))
+    return _list_folder(folder, _make_file_test(unless))
 
 
-def _is_among(paths: Iterable[Path]) -> _StatusTest:
+def _make_file_test(paths: Iterable[Path]) -> _StatusTest:
     """Make the test whether a file, by its status, is one of those at `paths`."""
     statuses = [path.stat() for path in paths if path.exists()]
     return lambda status: any(os.path.samestat(status, other) for other in statuses)
@@ -154,7 +154,7 @@ def _list_folder(folder: Path, is_written: _StatusTest) -> list[Entrant]:
 
     Those that cannot be judged have a fault.
     """
-    status_by_name = dict(listed(folder, PurePath()))
+    status_by_name = dict(scan_folder(folder, PurePath()))
     entrants_or_none = []
     for name in in_order(status_by_name):
         path = PurePath(name)
@@ -223,7 +223,9 @@ def _natural_key(name: str) -> list[tuple[int, str]]:
 # --- folders that may change while they are read --------------------------------------------------
 
 
-def contents(folder: Path, path: PurePath, *, alone: bool) -> Iterator[tuple[PurePath, bytes]]:
+def read_with_neighbours(
+    folder: Path, path: PurePath, *, alone: bool
+) -> Iterator[tuple[PurePath, bytes]]:
     """Yield the path and the bytes of a file of a folder, and unless `alone` of its neighbours.
 
     Neighbours are all files in and below the file's own folder; the paths start there.
@@ -252,7 +254,7 @@ def files_within(
     count = 0  # of files and folders
     while folders_to_list:
         parent = folders_to_list.pop()
-        for name, status in listed(folder, parent):
+        for name, status in scan_folder(folder, parent):
             path = parent / name
             is_directory = stat.S_ISDIR(status.st_mode)
             is_hidden = name.startswith(".") or (is_directory and name.startswith("__"))
@@ -277,7 +279,7 @@ def check_kind(path: PurePath, status: os.stat_result) -> None:
         raise StrategyError(f"{printable(path)}: is {kind}; {_ALLOWED}")
 
 
-def listed(folder: Path, inside: PurePath) -> Sequence[tuple[str, os.stat_result]]:
+def scan_folder(folder: Path, inside: PurePath) -> Sequence[tuple[str, os.stat_result]]:
     """List a folder in a folder, each name with its status, in no order."""
     try:
         return scan_within(folder, inside)

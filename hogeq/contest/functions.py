@@ -127,7 +127,7 @@ def functions_of(rules: hogeq.Rules) -> dict[str, RuleFunction]:
 
     Each computes the value that the rules give to a call.
     """
-    points = partial(_points, rules)
+    points = partial(_points_of_turn, rules)
     functions = {
         "num_factors": RuleFunction(lambda call: _count_factors(call.own), least=1),
         "is_prime": RuleFunction(lambda call: _count_factors(call.own) == 2, least=2),
@@ -156,14 +156,14 @@ def _count_factors(number: int) -> int:
     return sum(number % divisor == 0 for divisor in range(1, number + 1))
 
 
-def _points(rules: hogeq.Rules, call: Call) -> int:
+def _points_of_turn(rules: hogeq.Rules, call: Call) -> int:
     """Return the points of a turn."""
     return rules.points(call.faces if call.dice else (), call.own, call.other)
 
 
 def _score_after(rules: hogeq.Rules, call: Call) -> int:
     """Return the own score after a turn, with the rule on where it lands."""
-    return rules.landed(call.own + _points(rules, call), call.other)
+    return rules.landed(call.own + _points_of_turn(rules, call), call.other)
 
 
 def _value_of_part(rules: hogeq.Rules, field: str, gives_gain: int, call: Call) -> int:
@@ -174,7 +174,9 @@ def _value_of_part(rules: hogeq.Rules, field: str, gives_gain: int, call: Call) 
     return rules.part(field, call.own, call.other) - gives_gain * call.own
 
 
-def _calls(rule: RuleFunction, parameters: Sequence[str], rules: hogeq.Rules) -> Iterator[Call]:
+def _calls_to_compare(
+    rule: RuleFunction, parameters: Sequence[str], rules: hogeq.Rules
+) -> Iterator[Call]:
     """Yield the calls of a function: no dice at all scores that it takes, then rolls at one.
 
     `parameters` are the fields of a `Call` that it takes; others are 0.
@@ -189,11 +191,11 @@ def _calls(rule: RuleFunction, parameters: Sequence[str], rules: hogeq.Rules) ->
         yield from (Call(0, own, other) for own, other in product(own_scores, other_scores))
     if rule.has_dice:
         for dice in range(1, rules.max_dice + 1):
-            for faces in _rolls(dice, rules.sides):
+            for faces in _rolls_to_try(dice, rules.sides):
                 yield Call(dice, own_scores[0], other_scores[0], [*faces])
 
 
-def _rolls(dice: int, sides: int) -> Iterable[Sequence[int]]:
+def _rolls_to_try(dice: int, sides: int) -> Iterable[Sequence[int]]:
     """List all rolls of some dice, or random ones if there are more than `_ROLLS`."""
     if sides**dice <= _ROLLS:
         return product(range(1, sides + 1), repeat=dice)
@@ -327,12 +329,16 @@ class Comparison(NamedTuple):
     exact: hogeq.Strategy | None  # table of a final_strategy that samples, by exact means
 
     def text(self) -> Text:
-        """List the functions that differ, each with how and at what cost, then the right ones."""
+        """List the functions that differ, each with how and at what cost, then the right ones.
+
+        Nothing if none was compared.
+        """
         right_names = [compared.function for compared in self.functions if not compared.differ]
         lines = [compared.told for compared in self.functions if compared.differ]
         if right_names:
             lines.append(f"as in the game: {', '.join(right_names)}")
-        return ["", *lines, *self.failed]
+        lines += self.failed
+        return ["", *lines] if lines else []
 
 
 def compare_functions(
@@ -363,7 +369,7 @@ def compare_functions(
     has_right_rolls = True  # until roll_dice is found to be wrong
     for function in project.functions:
         rule = project.rule_functions[function.name]
-        calls = list(_calls(rule, function.parameters, game.rules))
+        calls = list(_calls_to_compare(rule, function.parameters, game.rules))
         if not has_right_rolls:
             calls = [call for call in calls if not call.dice]
         arguments = [[getattr(call, field) for field in function.parameters] for call in calls]

@@ -20,7 +20,7 @@ from pathlib import Path, PurePath
 from typing import IO, Final, NamedTuple
 
 from hogeq import StrategyError
-from hogeq.contest.folders import DEEPEST, MOST_FILES, files_within, in_order, listed
+from hogeq.contest.folders import DEEPEST, MOST_FILES, files_within, in_order, scan_folder
 from hogeq.support.files import read_whole
 from hogeq.support.messages import HogeqError, one_line, printable, refusals_of
 from hogeq.support.text import text_of
@@ -116,7 +116,7 @@ def _reason(error: Exception) -> str:
 
 def _list_folder(source: Path) -> Iterator[Member]:
     """Yield the files of a folder; reading one raises if its student's folder has a link."""
-    for name, status in listed(source, PurePath()):
+    for name, status in scan_folder(source, PurePath()):
         path = PurePath(name)
         try:
             files = files_within(source, path) if stat.S_ISDIR(status.st_mode) else [path]

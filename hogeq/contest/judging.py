@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from hogeq import Fault, Hog, StrategyError, Submission
-from hogeq.contest.folders import Entrant, contents, is_builtin
+from hogeq.contest.folders import Entrant, is_builtin, read_with_neighbours
 from hogeq.contest.submission import inspect_submission
 from hogeq.support.kinds import is_folder
 from hogeq.support.messages import LONGEST_NAME, one_line, printable, raised, shown
@@ -157,11 +157,11 @@ class Judge(NamedTuple):
             prefix="hogeq-entry-", ignore_cleanup_errors=True
         ) as temporary:
             copy = Path(temporary).resolve()
-            for name, content in contents(folder, path, alone=self._is_alone(path)):
+            for name, content in read_with_neighbours(folder, path, alone=self._is_alone(path)):
                 (copy / name).parent.mkdir(parents=True, exist_ok=True)
                 (copy / name).write_bytes(content)
                 files.append((name, content))
-            without_folder = partial(_without, f"{copy}{os.sep}")
+            without_folder = partial(_leave_out_folder, f"{copy}{os.sep}")
             try:
                 submission = self._inspect(copy / path.name)
             except StrategyError as error:
@@ -184,7 +184,9 @@ class Judge(NamedTuple):
             return ""
         path = entrant.path
         try:
-            return self._key(path, contents(entrant.folder, path, alone=self._is_alone(path)))
+            return self._key(
+                path, read_with_neighbours(entrant.folder, path, alone=self._is_alone(path))
+            )
         except StrategyError:
             return ""
 
@@ -204,7 +206,7 @@ class Judge(NamedTuple):
         return hashlib.sha256(repr((path.name, hashes, limit)).encode()).hexdigest()
 
 
-def _without(folder: str, text: str) -> str:
+def _leave_out_folder(folder: str, text: str) -> str:
     """Leave out a folder in a text, as it is called and as messages print it."""
     return text.replace(folder, "").replace(printable(folder), "")
 

@@ -53,7 +53,7 @@ class Term(NamedTuple):
     points: float
 
 
-def rule_of(text: str) -> list[Term]:
+def parse_rule_for_points(text: str) -> list[Term]:
     """Read a rule for points: ``valid = 1; rank 10 = 2; boar 50 % = 1``."""
     terms = []
     for part in filter(None, map(str.strip, text.split(";"))):
@@ -177,7 +177,7 @@ class HandedIn(NamedTuple):
     unknown: list[str]  # submissions of nobody in the roster
 
 
-def hand_in(source: Path, target: Path, roster: Roster | None) -> HandedIn:
+def unpack_submissions(source: Path, target: Path, roster: Roster | None) -> HandedIn:
     """Unpack the last submission of each group, or student, of a zip or a folder.
 
     1. Name the folder of each submission: by its group, or by the accounts of its students.
@@ -231,8 +231,8 @@ class Grades:
         """Unpack the submissions of `source` into `target`; `rule` replaces that of the roster."""
         self.roster = None if roster is None else Roster(roster)
         roster_rule = self.roster.settings["points"] if self.roster else ""
-        self.rule = rule_of(roster_rule if rule is None else rule)
-        self.handed = hand_in(source, target, self.roster)
+        self.rule = parse_rule_for_points(roster_rule if rule is None else rule)
+        self.handed = unpack_submissions(source, target, self.roster)
         # Entrants whose table another hands in too, and the other, who plays for both.
         self.same: dict[str, str] = {}
 

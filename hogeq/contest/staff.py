@@ -174,11 +174,13 @@ class Contest:
         for judged in self.valid:
             name = judged.player or ""
             choices: Iterator[str] = chain([name], (f"{name} ({number})" for number in count(2)))
-            if pseudonyms or not _look(name).strip():
+            if pseudonyms or not _visible_form(name).strip():
                 code = self.code_of(judged.entrant)
                 choices = (f"Hog {code[:length]}" for length in range(4, len(code)))
-            unused_name = next(choice for choice in choices if _look(choice) not in name_by_look)
-            name_by_look[_look(unused_name)] = unused_name
+            unused_name = next(
+                choice for choice in choices if _visible_form(choice) not in name_by_look
+            )
+            name_by_look[_visible_form(unused_name)] = unused_name
         return [*name_by_look.values()]
 
     def code_of(self, entrant: Entrant) -> str:
@@ -239,7 +241,7 @@ def _holds_files(out: Path) -> bool:
     )
 
 
-def _look(name: str) -> str:
+def _visible_form(name: str) -> str:
     """Map names that look the same to one text."""
     return _UNSEEN.sub("", unicodedata.normalize("NFKC", name)).casefold()
 

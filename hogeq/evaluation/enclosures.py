@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hogeq.evaluation.rounding import EXACT_BITS
 from hogeq.graph.graph import Graph
 from hogeq.kernels.arrays import (
     MAXIMISE,
@@ -27,7 +28,6 @@ from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.short_fractions import WHOLE, stands_for_itself
 
 MOST_ROUNDS: Final = 100_000  # of a level that recurs
-EXACT_BITS: Final = 20  # an exact payoff is a multiple of 2**-20; any other may be rounded
 STATES_PER_LOOK: Final = 200_000  # states whose values are computed between looks at the clock
 LEAST_RISE: Final = 2.0**-60  # share of the largest payoff; a smaller rise of bounds is of no use
 
@@ -134,9 +134,7 @@ def _lower_bound(
         acts[player] = MAXIMISE
     # Staying for ever in a level takes both players: what the two could do together.
     staying = [MAXIMISE if policy is None else PLAY for policy in policies]
-    unused_policy = np.zeros((1, graph.num_actions))
-    played = [unused_policy if policy is None else policy for policy in policies]
-    tables = tuple(_table(table) for table in (*played, graph.fixed))
+    tables = _tables_of_players(graph, policies)
     sign = 1.0 if player == 0 else -1.0
     endless = 0.0 if graph.endless is None else graph.endless
     rule = BoundRule(
@@ -146,15 +144,7 @@ def _lower_bound(
         least_rise=LEAST_RISE * float(np.abs(graph.paid).max()),
         falls=upper is not None,
     )
-    shape = graph.positions, graph.memories
-    bounds = StateBounds(
-        lower=np.zeros(shape),
-        chosen=np.full(shape, -1, np.int32),
-        start=np.zeros(shape) if upper is None else upper,
-        chosen_before=np.zeros(shape, np.int32),
-        is_safe=np.zeros(shape, np.uint8),
-        best=np.zeros(1, np.int64),
-    )
+    bounds = _new_bounds((graph.positions, graph.memories), upper)
     progress = np.zeros(4, np.int64)  # where the kernel goes on when it is called again
     progress[LEVEL] = len(graph.level) - 2  # the last level; levels are done backward
     arguments = (
@@ -169,6 +159,28 @@ def _lower_bound(
     while progress[LEVEL] >= 0:
         bound_below(*arguments, deadline.is_over)
     return _LowerBound(bounds.lower, bounds.chosen, int(progress[TOTAL]))
+
+
+def _tables_of_players(graph: Graph, policies: Sequence[Policy]) -> tuple[Floats, ...]:
+    """Give the policies of both players and of nature as kernels take them; one stands for None."""
+    unused_policy = np.zeros((1, graph.num_actions))
+    played = [unused_policy if policy is None else policy for policy in policies]
+    return tuple(_table(policy) for policy in (*played, graph.fixed))
+
+
+def _new_bounds(shape: tuple[int, int], upper: Floats | None) -> StateBounds:
+    """Make the arrays (C, H) that the kernel of lower bounds fills, state by state.
+
+    Where upper bounds are known, the lower ones fall from them.
+    """
+    return StateBounds(
+        lower=np.zeros(shape),
+        chosen=np.full(shape, -1, np.int32),
+        start=np.zeros(shape) if upper is None else upper,
+        chosen_before=np.zeros(shape, np.int32),
+        is_safe=np.zeros(shape, np.uint8),
+        best=np.zeros(1, np.int64),
+    )
 
 
 def _table(policy: Floats) -> Floats:
@@ -190,19 +202,23 @@ def _rounded_down(payoffs: Any) -> Any:
 
 def _level_graph(graph: Graph, sign: float) -> LevelGraph:
     """Give a graph to kernels, with payoffs to player 0 if `sign` is 1.0, to player 1 if -1.0."""
-    levels = graph.level, graph.recurring.astype(np.uint8)
-    positions = graph.player, graph.row, graph.situation
-    # (S, K), with any memory.
-    has_action: NDArray[np.bool_] = np.logical_or.reduce(graph.way >= 0, axis=1)
-    last_actions = graph.num_actions - has_action[:, ::-1].argmax(axis=1)
-    turns = (
-        graph.way,
-        last_actions,
-        graph.lane,
-        graph.following,
-        graph.first,
-        graph.chance,
-        graph.end,
+    has_action: NDArray[np.bool_] = np.logical_or.reduce(graph.way >= 0, axis=1)  # (S, K)
+    actions_after_last = has_action[:, ::-1].argmax(axis=1)
+    return LevelGraph(
+        level_start=graph.level,
+        level_recurs=graph.recurring.astype(np.uint8),
+        player=graph.player,
+        row=graph.row,
+        situation=graph.situation,
+        action_way=graph.way,
+        num_actions=graph.num_actions - actions_after_last,
+        lane=graph.lane,
+        next_memory=graph.following,
+        outcome_start=graph.first,
+        outcome_chance=graph.chance,
+        outcome_end=graph.end,
+        end_start=graph.place,
+        next_position=graph.next,
+        end_label=graph.label,
+        payoff=_rounded_down(sign * graph.payoff),
     )
-    ends = graph.place, graph.next, graph.label
-    return LevelGraph(*levels, *positions, *turns, *ends, _rounded_down(sign * graph.payoff))

@@ -12,6 +12,7 @@ from hogeq.support.floats import UNIT_ROUNDOFF
 # (1 + u)**n (1 + e)**m - 1 is at most this times n u + m e, if that is below 1/200: so products of
 # errors of n operations and m sums of probabilities are covered (docs/benchmark.md).
 SECOND_ORDER: Final = 1.02
+EXACT_BITS: Final = 20  # an exact payoff is a multiple of 2**-20; any other may be rounded
 UNDERFLOW: Final = 1e-300  # more than numbers too small for relative errors add up to
 
 

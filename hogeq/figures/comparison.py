@@ -17,8 +17,7 @@ from hogeq.figures.style import (
     PURIFIED,
     number_log_axis,
 )
-from hogeq.search.exploitability import Measurement
-from hogeq.search.results import PROVED, Budget, Units
+from hogeq.search.results import PROVED, Budget, Measurement, Units
 from hogeq.support.messages import HogeqError, one_line, shown
 
 if TYPE_CHECKING:

@@ -104,17 +104,9 @@ def convergence(
         caption = f"curves: attacks of {efforts[0]}\nresult: attacks of {efforts[1]}"
     with chart(path, height=3.0, title=title, caption=caption, columns=2) as (figure, axes):
         axes.set_xscale("log")
-        look: dict[str, Any] = {"color": BOUND, "alpha": 0.15, "lw": 0, "label": "average policy"}
-        axes.fill_between(iterations, lower, curves["bound"], **look)
-        for name, colour, style, label in _CURVES:
-            if np.isnan(curves[name]).all():
-                continue
-            look = {"color": colour, "lw": LINE_WIDTH, "mew": 0.9, "label": label}
-            if style.startswith("s"):  # hollow squares, in which a dot of the same value is seen
-                look |= {"mfc": "white", "ms": MARKER_SIZE + 1.5}
-            else:
-                look |= {"mfc": colour, "ms": MARKER_SIZE}
-            axes.plot(iterations, curves[name], style, clip_on=False, **look)
+        band: dict[str, Any] = {"color": BOUND, "alpha": 0.15, "lw": 0, "label": "average policy"}
+        axes.fill_between(iterations, lower, curves["bound"], **band)
+        _draw_curves(axes, iterations, curves)
         for number, (name, interval) in enumerate(sorted(results.items()), 1):
             _draw_result(axes, iterations[-1], interval, name, number)
         if results:  # without data: these two only add entries to the legend
@@ -122,17 +114,38 @@ def convergence(
             axes.plot([], [], **_BOUND_MARKER, color="dimgrey", label="result: upper bound")
         axes.set_xlabel("iterations")
         axes.set_ylabel(units.axis)
-        # On a logarithmic axis, the curves have a margin of a factor 1.2 on either side. Right of
-        # that is room for the results, each a share of the whole width.
-        left_end = iterations[0] / 1.2
-        log_width_of_curves = np.log(1.44 * iterations[-1] / iterations[0])
-        share_of_results = _RESULT_SPACING * len(results)
-        log_width = log_width_of_curves / (1.0 - share_of_results)
-        axes.set_xlim(left_end, left_end * np.exp(log_width))
+        axes.set_xlim(_limits_with_room(iterations, len(results)))
         number_iterations(axes, iterations[0], iterations[-1])
         number_log_axis(axes.yaxis, np.concatenate([*curves.values(), *results.values()]), 3.0)
         axes.grid(which="minor", linewidth=0.25, alpha=0.25)
     return figure
+
+
+def _draw_curves(
+    axes: "Axes", iterations: NDArray[np.int64], curves: Mapping[str, NDArray[np.float64]]
+) -> None:
+    """Draw the curves of `_CURVES` over the iterations; those without numbers are left out."""
+    for name, colour, style, label in _CURVES:
+        if np.isnan(curves[name]).all():
+            continue
+        look: dict[str, Any] = {"color": colour, "lw": LINE_WIDTH, "mew": 0.9, "label": label}
+        if style.startswith("s"):  # hollow squares, in which a dot of the same value is seen
+            look |= {"mfc": "white", "ms": MARKER_SIZE + 1.5}
+        else:
+            look |= {"mfc": colour, "ms": MARKER_SIZE}
+        axes.plot(iterations, curves[name], style, clip_on=False, **look)
+
+
+def _limits_with_room(iterations: NDArray[np.int64], num_results: int) -> tuple[float, float]:
+    """Compute limits of a logarithmic axis with curves, and room for results right of them.
+
+    The curves have a margin of a factor 1.2 on either side. Each result has a share of the width.
+    """
+    left_end = iterations[0] / 1.2
+    log_width_of_curves = np.log(1.44 * iterations[-1] / iterations[0])
+    share_of_results = _RESULT_SPACING * num_results
+    log_width = log_width_of_curves / (1.0 - share_of_results)
+    return left_end, left_end * np.exp(log_width)
 
 
 def _draw_one_measurement(

@@ -62,13 +62,13 @@ def plans_of_sides(strategy: Strategy, tree: "FlatTree") -> tuple[list[dict[str,
 
     A plan has its probability, and its actions at each information set that it reaches, by name.
     """
-    from hogeq.trees.strategies import plans
+    from hogeq.trees.strategies import list_plans
     from hogeq.trees.teams import side_names
 
     data: list[dict[str, Any]] = []
     text: Text = []
     for side, side_name in enumerate(side_names(tree.sides)):
-        side_plans = plans(tree, strategy, side)
+        side_plans = list_plans(tree, strategy, side)
         reached_infosets = [  # by any of the plans
             infoset
             for infoset in range(tree.num_rows)

@@ -1,5 +1,7 @@
 """Questions about positions of a game of Hog, and about strategies. Private: users hold a `Hog`."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -60,7 +62,7 @@ class HogAnalysis(Game):
         return self._engine
 
     @property
-    def second(self) -> "HogAnalysis":
+    def second(self) -> HogAnalysis:
         """The game as the second player has it: with the goals exchanged, if there are two.
 
         Examples
@@ -158,7 +160,7 @@ class HogAnalysis(Game):
         """
         return axes(self._engine.rules)
 
-    def memory(self, given: Mapping[str, Any], *, at_start: bool = False) -> Memory | None:
+    def memory(self, given: Mapping[str, object], *, at_start: bool = False) -> Memory | None:
         """Make the memory of the player to move of its parts by name; None if none is given.
 
         The others are as before the first turn. A refusal names the options of ``hogeq analyze``.
@@ -172,7 +174,7 @@ class HogAnalysis(Game):
         """
         return memory_of(self._engine.rules, given, at_start=at_start)
 
-    def memory_fields(self, memory: Memory = NOTHING) -> dict[str, Any]:
+    def memory_fields(self, memory: Memory = NOTHING) -> dict[str, int | str]:
         """Parts of a memory that the rules look at, by name.
 
         Examples
@@ -364,7 +366,7 @@ class HogAnalysis(Game):
         usual = self.second.strategy(strategy)
         return population.gains(self._engine, self.strategy(counter), usual)
 
-    def reasons(self) -> list[tuple[Any, ...]]:
+    def reasons(self) -> list[tuple[str, int, int, int, int, bool, str]]:
         """Positions where optimal play looks strange, and the rule that is the reason.
 
         Each has the rule's name, own and opponent's score, the number of the memory and of the best
@@ -430,7 +432,7 @@ class HogAnalysis(Game):
         tables = opponents(self._engine, names)
         return {name: self._named(table) for name, table in tables.items()}
 
-    def spread(self, strategy: StrategySpec) -> "Spread":
+    def spread(self, strategy: StrategySpec) -> Spread:
         """Split the entropy of each roll between the draw before the game and the roll itself.
 
         Examples
@@ -450,7 +452,7 @@ class HogAnalysis(Game):
         first: Literal["you", "engine", "coin"] = "coin",
         seed: int = 0,
         start: tuple[int, int] = (0, 0),
-    ) -> "Session":
+    ) -> Session:
         """Begin a game against a strategy, a matrix or a policy; by default optimal play.
 
         Coin, dice and draws follow from `seed`; `start` is as for `win_rate`.
@@ -473,7 +475,7 @@ class HogAnalysis(Game):
         first: StrategySpec,
         second: StrategySpec,
         against: StrategySpec | list[StrategySpec] | None = None,
-    ) -> "Difference":
+    ) -> Difference:
         """Value every cell in which two matrices differ.
 
         Parameters
@@ -499,7 +501,7 @@ class HogAnalysis(Game):
         rivals: Sequence[StrategySpec],
         objective: Literal["mean", "beaten"] = "mean",
         budget: Budget | None = None,
-    ) -> "Answer":
+    ) -> Answer:
         """Search for the matrix with the best mean win rate, or that beats most of some rivals.
 
         Examples
@@ -521,7 +523,7 @@ class HogAnalysis(Game):
         against: Sequence[StrategySpec],
         cells: int | None = None,
         seconds: float | None = None,
-    ) -> "Iterator[Answer]":
+    ) -> Iterator[Answer]:
         """Change a matrix step by step, as `improve` does: each that comes wins more.
 
         Examples
@@ -567,7 +569,7 @@ class HogAnalysis(Game):
         *_, best = self.improvements(matrix, self._rivals(against), cells, seconds)
         return self.strategy(best.strategy)
 
-    def explain(self, strategy: StrategySpec, against: StrategySpec | None = None) -> "Assessment":
+    def explain(self, strategy: StrategySpec, against: StrategySpec | None = None) -> Assessment:
         """Say why a strategy loses: its loss in groups, and simple changes that win more.
 
         Parameters
@@ -598,7 +600,7 @@ class HogAnalysis(Game):
         *,
         known: Floats | None = None,
         progress: Callable[[], object] = int,
-    ) -> "WinRates":
+    ) -> WinRates:
         """Win rate of each of some strategies against each other, (n, n), row against column.
 
         The table has ``names``, and a notebook shows it with ranks. `start` is as for `win_rate`;
@@ -622,7 +624,7 @@ class HogAnalysis(Game):
         )
         return rates
 
-    def review(self, transcript: "Transcript | str | os.PathLike[str]") -> "Review":
+    def review(self, transcript: Transcript | str | os.PathLike[str]) -> Review:
         """Loss of each roll of a played game, or of its file, and how much was luck.
 
         Examples

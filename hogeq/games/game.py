@@ -1,5 +1,7 @@
 """`Game`, which every game is; it finds the class of the game that it is given."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
@@ -9,11 +11,11 @@ from hogeq.games.given import Forget, HogName, StrategySpec
 from hogeq.graph.graph import Graph
 from hogeq.model.protocol import Engine
 from hogeq.rules import Rules
-from hogeq.search.exploitability import Interval
 from hogeq.search.results import (
     Budget,
     Equilibrium,
     InPolicies,
+    Interval,
     Response,
     Units,
 )
@@ -94,7 +96,7 @@ class Game:
     """
 
     trust: bool
-    _found: "Rules | FlatTree | Positions"
+    _found: Rules | FlatTree | Positions
 
     @overload
     def __new__(
@@ -104,12 +106,12 @@ class Game:
         forget: None = None,
         teams: None = None,
         trust: bool = False,
-    ) -> "Hog": ...
+    ) -> Hog: ...
 
     @overload
     def __new__(
         cls, given: object, *, forget: Forget = None, teams: Teams = None, trust: bool = False
-    ) -> "Game": ...
+    ) -> Game: ...
 
     def __new__(
         cls,
@@ -376,7 +378,7 @@ class Game:
         """
         raise NotImplementedError
 
-    def solve(self, solver: str, iterations: int = 100, **parameters: Any) -> "Solution":
+    def solve(self, solver: str, iterations: int = 100, **parameters: object) -> Solution:
         """Solve by a solver's name and parameters, as a run does.
 
         The result has the strategy, and measures its exploitability and the curve of that if it is
@@ -429,7 +431,7 @@ class Game:
         strategy: StrategySpec,
         method: str = "argmax",
         seconds: float | None = None,
-        **parameters: Any,
+        **parameters: object,
     ) -> Strategy:
         """Make a matrix of a policy by a purifier's name and parameters.
 
@@ -472,7 +474,7 @@ class Game:
         first: StrategySpec,
         second: StrategySpec,
         against: StrategySpec | list[StrategySpec] | None = None,
-    ) -> "Difference":
+    ) -> Difference:
         """Value every information set in which two strategies differ.
 
         Examples
@@ -564,7 +566,7 @@ class Game:
         name: str = "",
         forget: str | None = None,
         teams: str | None = None,
-    ) -> "Certificate":
+    ) -> Certificate:
         """Search for `seconds` for an upper bound on all responses to a strategy, with its proof.
 
         The certificate says how games other than Hog are loaded: by `name`, by default the game's
@@ -585,7 +587,7 @@ class Game:
         proofs = certificate.certify(self._problems(target), seconds, shown=self.units.exact)
         return certificate.certificate_of(game_description, target, proofs)
 
-    def check(self, certificate: "Certificate") -> "Certificate":
+    def check(self, certificate: Certificate) -> Certificate:
         """Prove a certificate of this game again; nothing else that it says is believed.
 
         Raises
@@ -603,18 +605,18 @@ class Game:
         """
         raise NotImplementedError
 
-    def _about(self, name: str, forget: str | None, teams: str | None) -> "Rules | OtherGame":
+    def _about(self, name: str, forget: str | None, teams: str | None) -> Rules | OtherGame:
         """Give what a certificate says of the game; a game that can have none is refused."""
         raise NotImplementedError
 
-    def _problems(self, strategy: StrategySpec) -> "Sequence[Problem]":
+    def _problems(self, strategy: StrategySpec) -> Sequence[Problem]:
         """Pose the problems of a responder to a strategy, as certificates take them.
 
         There is one for each seat, and for each part of a mixture if it is told the draw.
         """
         raise NotImplementedError
 
-    def tablebase(self) -> "Tablebase | FullInformation":
+    def tablebase(self) -> Tablebase | FullInformation:
         """Optimal play from every position, both players seeing and remembering everything.
 
         Its `value` is the payoff to (in Hog: win probability of) the player who moves first.
@@ -634,7 +636,7 @@ def has(kind: type[Game], name: str) -> bool:
     return hasattr(kind, name) or name in kind.__annotations__
 
 
-def _kind_of(loaded: "Rules | FlatTree | Positions") -> type[Game]:
+def _kind_of(loaded: Rules | FlatTree | Positions) -> type[Game]:
     """Class of a game; those of the other kinds are not imported."""
     if isinstance(loaded, Rules):
         from hogeq.games.hog import Hog
@@ -651,7 +653,7 @@ def _kind_of(loaded: "Rules | FlatTree | Positions") -> type[Game]:
     return PositionGame
 
 
-def _kinds() -> "dict[str, type[Game]]":
+def _kinds() -> dict[str, type[Game]]:
     """Classes of all kinds, as a refusal names their games."""
     from hogeq.games.hog import Hog
     from hogeq.games.positions import PositionGame

@@ -1,5 +1,7 @@
 """`Hog`: the game of dice, by some rules."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -22,12 +24,12 @@ from hogeq.rules.edition import names_of
 from hogeq.rules.reading import GameName
 from hogeq.rules.turn import denominator, total_rises
 from hogeq.search import bounds
-from hogeq.search.exploitability import Interval
 from hogeq.search.results import (
     WIN_RATES,
     Budget,
     Equilibrium,
     InPolicies,
+    Interval,
     Response,
     Units,
 )
@@ -163,7 +165,7 @@ class Hog(HogAnalysis):
         return of_hog(self.rules)
 
     @property
-    def second(self) -> "Hog":
+    def second(self) -> Hog:
         """The game as the second player has it: with the goals exchanged, if there are two.
 
         Examples
@@ -315,7 +317,7 @@ class Hog(HogAnalysis):
         strategy: StrategySpec,
         budget: Budget | None = None,
         deadline: Deadline | None = None,
-    ) -> "SearchResult":
+    ) -> SearchResult:
         """Search for a best response alone, without a bound, within most of the time left.
 
         Examples
@@ -327,7 +329,7 @@ class Hog(HogAnalysis):
         """
         from hogeq.search.attack import attack
 
-        share = None if deadline is None else deadline.share(bounds.SEARCHING)
+        share = None if deadline is None else deadline.share(bounds.SEARCH_TIME_SHARE)
         return attack(self._engine, self.second.strategy(strategy), budget, deadline=share)
 
     def bound(self, strategy: StrategySpec, resolution: int | None = None) -> float:
@@ -355,7 +357,7 @@ class Hog(HogAnalysis):
             raise HogeqError(refusal("resolution", resolution, allowed))
         return bounds.upper_bound(self._engine, target, resolution)
 
-    def _problems(self, strategy: StrategySpec) -> "list[Problem]":
+    def _problems(self, strategy: StrategySpec) -> list[Problem]:
         """Pose the problems of a responder to a strategy, who remembers everything."""
         from hogeq.search.certificate import hog_problems
 
@@ -367,8 +369,10 @@ class Hog(HogAnalysis):
         require_size(self.rules)
         return self.rules
 
-    def check(self, certificate: "Certificate") -> "Certificate":
-        """Prove a certificate again, of the rules that it names; nothing else in it is believed.
+    def check(self, certificate: Certificate) -> Certificate:
+        """Prove a certificate of this game again; nothing else that it says is believed.
+
+        Its rules may have another name. `CertificateError` if they are others.
 
         Examples
         --------
@@ -383,12 +387,16 @@ class Hog(HogAnalysis):
 
         if not isinstance(certificate.game, Rules):
             raise CertificateError(refusal("game", self.name, "games other than Hog"))
+        if replace(certificate.game, name=self.rules.name) != self.rules:
+            allowed = f"one of {self.name}, by the same rules"
+            raise CertificateError(refusal("certificate", certificate.title, allowed))
         return check_certificate(certificate)
 
     def exploitability(self, strategy: StrategySpec, budget: Budget | None = None) -> Interval:
-        """Interval that contains the exploitability of a strategy.
+        """Interval that contains the exploitability of a strategy, but for rounding.
 
-        It is what a best response wins beyond 1/2: 0 for an equilibrium.
+        It is what a best response wins beyond 1/2: 0 for an equilibrium. The `ends` of the
+        interval's `response` include rounding.
 
         Examples
         --------
@@ -464,7 +472,7 @@ class Hog(HogAnalysis):
         states = 2 * self.rules.size**2 * self._engine.memory_size * self._engine.num_actions
         return states <= MOST_STATES and total_rises(self.rules)
 
-    def _symmetric(self) -> "SymmetricGame":
+    def _symmetric(self) -> SymmetricGame:
         """Lay a small game out against the policy that rolls at random."""
         from hogeq.search.branching import ResponseGraph
         from hogeq.solvers.symmetric import SymmetricGame
@@ -499,7 +507,7 @@ class Hog(HogAnalysis):
 
     def existence(
         self, seconds: float = 60.0, clock: Callable[[], float] | None = None
-    ) -> "Existence":
+    ) -> Existence:
         """Decide whether the game has an equilibrium in policies, with proof.
 
         The result encloses the least exploitability of a policy: 0 if one exists.
@@ -541,7 +549,7 @@ class Hog(HogAnalysis):
             raise HogeqError(refusal("rules", self.rules.name, f"games {allowed}"))
         return decide(self._symmetric(), denominator(self.rules), seconds, clock)
 
-    def audit(self) -> "tuple[Audit, Audit]":
+    def audit(self) -> tuple[Audit, Audit]:
         """Recall of each player, with two histories where it fails.
 
         A small game by the same rules is walked; the coin makes both players alike.
@@ -556,7 +564,7 @@ class Hog(HogAnalysis):
         """
         return (self.small_audit().audit,) * 2
 
-    def small_audit(self, goal: int | None = None, max_dice: int = 2) -> "SmallAudit":
+    def small_audit(self, goal: int | None = None, max_dice: int = 2) -> SmallAudit:
         """Audit of recall by a game of the same rules of at most this goal and these dice.
 
         Examples
@@ -571,7 +579,7 @@ class Hog(HogAnalysis):
 
         return SmallAudit.of(self.rules, goal, max_dice)
 
-    def tree_sizes(self) -> "Sizes":
+    def tree_sizes(self) -> Sizes:
         """Sizes of the tree of the game; they end where it is too large to be written.
 
         Examples

@@ -1,5 +1,7 @@
 """Games by their positions: no tree, or a large one. Private: users hold a `Game`."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable
 from functools import cached_property
 
@@ -27,7 +29,7 @@ from hogeq.support.teams import Teams
 from hogeq.trees import full_information
 from hogeq.trees.full_information import PositionAnalysis
 from hogeq.trees.positions import Positions
-from hogeq.trees.strategies import seated
+from hogeq.trees.strategies import restrict_to_seat
 
 
 class PositionGame(RowGame):
@@ -221,7 +223,7 @@ class PositionGame(RowGame):
                 candidates = by_solvers(self.engine, deadline.share(0.6))
         best, (lower, upper) = self._most_secured(candidates, deadline)
         profile, found_by, iterations = best
-        first, second = (seated(positions, profile, seat) for seat in (0, 1))
+        first, second = (restrict_to_seat(positions, profile, seat) for seat in (0, 1))
         units = positions.units
         solved = Equilibrium(
             lower=lower,

@@ -1,8 +1,10 @@
 """Games whose strategies have a row for every information set. Private: users hold a `Game`."""
 
+from __future__ import annotations
+
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING
 
 from hogeq.games.game import Game
 from hogeq.games.given import StrategySpec
@@ -10,7 +12,7 @@ from hogeq.search.results import Units
 from hogeq.strategies.conversion import StrategyLike, joined
 from hogeq.strategies.strategy import Mixture, Strategy
 from hogeq.support.messages import refusal
-from hogeq.trees.strategies import playable, seated, tree_strategy
+from hogeq.trees.strategies import make_playable, restrict_to_seat, tree_strategy
 
 if TYPE_CHECKING:
     from hogeq.analysis.difference import Difference
@@ -26,7 +28,7 @@ class RowGame(Game):
     """A game other than Hog, with a tree or by its positions."""
 
     @property
-    def rows(self) -> Union["FlatTree", "Positions"]:
+    def rows(self) -> FlatTree | Positions:
         """The tree, or the positions: names of information sets and actions, a hash of the game.
 
         Examples
@@ -48,7 +50,7 @@ class RowGame(Game):
         return self.rows.name
 
     @property
-    def _rows(self) -> Union["FlatTree", "Positions"]:
+    def _rows(self) -> FlatTree | Positions:
         return self.rows
 
     @property
@@ -57,7 +59,7 @@ class RowGame(Game):
         return self.rows.units
 
     @property
-    def engine(self) -> Union["TreeEngine", "GraphEngine"]:
+    def engine(self) -> TreeEngine | GraphEngine:
         """The game's passes, as solvers and purifiers take them."""
         raise NotImplementedError
 
@@ -88,7 +90,7 @@ class RowGame(Game):
 
         It may choose actions that a row has not; these mean the others, at random.
         """
-        return self._named(playable(self.rows, self.engine.legal, solved, name))
+        return self._named(make_playable(self.rows, self.engine.legal, solved, name))
 
     def joined(self, first: StrategySpec, second: StrategySpec) -> Strategy:
         """Join a strategy of the first player and one of the second to one for both seats.
@@ -106,8 +108,8 @@ class RowGame(Game):
         rows = self.rows
         first_strategy = self.strategy(first)
         second_strategy = self.strategy(second)
-        in_first_seat = seated(rows, first_strategy, 0)
-        in_second_seat = seated(rows, second_strategy, 1)
+        in_first_seat = restrict_to_seat(rows, first_strategy, 0)
+        in_second_seat = restrict_to_seat(rows, second_strategy, 1)
         return joined(rows.seat, in_first_seat, in_second_seat)
 
     def diff(
@@ -115,7 +117,7 @@ class RowGame(Game):
         first: StrategySpec,
         second: StrategySpec,
         against: StrategySpec | list[StrategySpec] | None = None,
-    ) -> "Difference":
+    ) -> Difference:
         """Value every information set in which two strategies differ.
 
         Parameters
@@ -136,12 +138,12 @@ class RowGame(Game):
             self.engine, self.rows, self.value, first_strategy, second_strategy, rivals
         )
 
-    def _about(self, name: str, forget: str | None, teams: str | None) -> "OtherGame":
+    def _about(self, name: str, forget: str | None, teams: str | None) -> OtherGame:
         from hogeq.search.certificate_files import OtherGame
 
         return OtherGame(name, self.rows.digest(), forget, teams)
 
-    def check(self, certificate: "Certificate") -> "Certificate":
+    def check(self, certificate: Certificate) -> Certificate:
         """Prove a certificate of this game again; nothing else that it says is believed."""
         from hogeq.search.certificate import check_certificate
         from hogeq.search.certificate_files import CertificateError
@@ -157,7 +159,7 @@ class RowGame(Game):
         target = self.strategy(Mixture(chances, policies) if is_mixture else policies[0])
         return check_certificate(certificate._replace(strategy=target), self._problems(target))
 
-    def tablebase(self) -> "FullInformation":
+    def tablebase(self) -> FullInformation:
         """Optimal play from every position, both players seeing and remembering everything.
 
         Its `value` is the payoff to who moves first, and its `error` is proved.
@@ -165,7 +167,7 @@ class RowGame(Game):
         return self._full_information
 
     @cached_property
-    def _full_information(self) -> "FullInformation":
+    def _full_information(self) -> FullInformation:
         from hogeq.trees import full_information
 
         return full_information.solve(self.graph, self.units)

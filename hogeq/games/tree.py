@@ -1,5 +1,7 @@
 """Games that have a tree."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Sequence
 from functools import cached_property
@@ -11,8 +13,7 @@ from hogeq.games.given import Forget, StrategySpec
 from hogeq.games.rows import RowGame
 from hogeq.graph.graph import Graph
 from hogeq.rules.reading import TREES
-from hogeq.search.exploitability import Interval
-from hogeq.search.results import Budget, Equilibrium, InPolicies, Response
+from hogeq.search.results import Budget, Equilibrium, InPolicies, Interval, Response
 from hogeq.search.values import Value
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
@@ -23,7 +24,7 @@ from hogeq.support.teams import Teams
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.graphs import of_tree
-from hogeq.trees.strategies import action_values, met
+from hogeq.trees.strategies import action_values, meeting_probabilities
 from hogeq.trees.values import value
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class TreeGame(RowGame):
         return of_tree(self.tree)
 
     @cached_property
-    def _full_information(self) -> "FullInformation":
+    def _full_information(self) -> FullInformation:
         from hogeq.trees import full_information
 
         is_rounded = self.tree.is_rounded
@@ -112,15 +113,15 @@ class TreeGame(RowGame):
 
     def bound(self, strategy: StrategySpec) -> float:
         """Upper bound on the value of any response, by perfect recall."""
-        from hogeq.trees.responses import full_memory
+        from hogeq.trees.responses import bound_full_memory
 
-        return full_memory(self.tree, self.strategy(strategy).whole())
+        return bound_full_memory(self.tree, self.strategy(strategy).whole())
 
-    def _problems(self, strategy: StrategySpec) -> "list[Problem]":
+    def _problems(self, strategy: StrategySpec) -> list[Problem]:
         """Pose the problems of a responder to a strategy, who remembers the own past."""
-        from hogeq.trees.pasts import problems
+        from hogeq.trees.pasts import pose_problems
 
-        return problems(self.tree, self.strategy(strategy).whole())
+        return pose_problems(self.tree, self.strategy(strategy).whole())
 
     def exploitability(self, strategy: StrategySpec, budget: Budget | None = None) -> Interval:
         """Interval that contains the exploitability of a strategy: half of its NashConv."""
@@ -128,7 +129,7 @@ class TreeGame(RowGame):
         # It is never negative, since a strategy is a response to itself.
         return interval._replace(lower=max(interval.lower, 0.0))
 
-    def nash_conv(self, strategy: StrategySpec, budget: Budget | None = None) -> "NashConv":
+    def nash_conv(self, strategy: StrategySpec, budget: Budget | None = None) -> NashConv:
         """NashConv of a policy, twice its exploitability; and what each player gains alone.
 
         A member of a team who alone deviates gains no more than the team.
@@ -202,7 +203,7 @@ class TreeGame(RowGame):
         solved = self.equilibrium(seconds / 2.0, method)
         return self._named(in_policies(self.tree, solved, deadline))
 
-    def gaps(self, strategy: StrategySpec, seconds: float = 10.0) -> "tuple[Gaps, Gaps]":
+    def gaps(self, strategy: StrategySpec, seconds: float = 10.0) -> tuple[Gaps, Gaps]:
         """How far a policy is from ex ante optimal, an EDT and a CDT equilibrium, by player.
 
         EDT and CDT are evidential and causal decision theory. The game may have absent-mindedness
@@ -226,7 +227,7 @@ class TreeGame(RowGame):
         time_of_first = deadline.share(0.5 if player_1_decides else 1.0)
         return gaps_of(tree, policy, 0, time_of_first), gaps_of(tree, policy, 1, deadline)
 
-    def audit(self) -> "tuple[Audit, Audit]":
+    def audit(self) -> tuple[Audit, Audit]:
         """Recall of each player, with two histories where it fails.
 
         A team is one player; its audit has those of its members.
@@ -243,7 +244,7 @@ class TreeGame(RowGame):
 
         return audit_of(self.tree, 0), audit_of(self.tree, 1)
 
-    def audit_text(self, players: "Sequence[Audit]") -> Text:
+    def audit_text(self, players: Sequence[Audit]) -> Text:
         """Lay out the audits of both sides, as the command prints them.
 
         Examples
@@ -305,7 +306,7 @@ class TreeGame(RowGame):
         >>> dict(zip(game.rows.names, game.met("uniform").tolist()))
         {'crossing': 1.0, 'node /P1:on/C:road/P1:on': 0.125}
         """
-        return met(self.tree, *self._both(a, b))
+        return meeting_probabilities(self.tree, *self._both(a, b))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the tree to a file that `Game` reads.

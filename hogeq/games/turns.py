@@ -61,7 +61,7 @@ class _Transitions:
         """List the outcomes of a way to roll; for no dice the one at the scores 0 and 0."""
         choice = self.rules.choices[way.action]
         if choice == 0:
-            return [self.turns.no_dice(0, 0)]
+            return [self.turns.branch_of_no_dice(0, 0)]
         return self.turns.branches(choice, way.throw)
 
     def data(self) -> dict[str, Any]:
@@ -71,13 +71,15 @@ class _Transitions:
         2. Add landings, and last the texts, to which everything else refers by number.
         """
         rules = self.rules
-        kind_of_position, first_free_list = self._add_free({way.throw.scores for way in self.ways})
+        kind_of_position, first_free_list = self._add_free(
+            {way.throw.way_to_score for way in self.ways}
+        )
         list_of_roll: dict[tuple[Throw, int], int] = {}
         rows = []  # one for each way
         for action, throw, bonus, forced in self.ways:
             dice = throw.dice(rules.choices[action])
             if dice == 0:
-                outcome_list = first_free_list[throw.scores]
+                outcome_list = first_free_list[throw.way_to_score]
             else:
                 if (throw, dice) not in list_of_roll:
                     list_of_roll[throw, dice] = self._add_roll(throw, dice)
@@ -185,7 +187,7 @@ class _Transitions:
             least_face = 2  # a sum has no ones
         sums = range(dice * least_face, dice * throw.sides + 1)
         # The same branches in the same order, with the points before the memory changes them.
-        unchanged = self.turns.branches(dice, throw._replace(scores=0))
+        unchanged = self.turns.branches(dice, throw._replace(way_to_score=0))
         outcome_of = {branch.points: index for index, branch in enumerate(unchanged)}
         results = []
         for shown in sorted({*pig_out_points, *sums}):
@@ -199,7 +201,7 @@ class _Transitions:
 
         Positions are of one kind if rolling no dice scores the same there, before and after the
         rules that boost points. `scores` are codes of how the memory changes points
-        (`Throw.scores`); each has its own lists, in the order of the kinds.
+        (`Throw.way_to_score`); each has its own lists, in the order of the kinds.
 
         Returns the kind of each position, flat, and by code the number of its first list.
         """
@@ -216,7 +218,7 @@ class _Transitions:
             first_list[score_code] = len(self.lists)
             for shown, position in zip(kinds[0].tolist(), first_positions.tolist(), strict=True):
                 own, other = divmod(position, self.game.goal)
-                branch = self.turns.no_dice(own, other, score_code)
+                branch = self.turns.branch_of_no_dice(own, other, score_code)
                 effects = points_effects(self.rules, shown, branch.points)
                 self._add_outcomes([branch], [(shown, 0, self.text(effects))])
         return kind_of_position.ravel().tolist(), first_list

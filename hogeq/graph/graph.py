@@ -393,10 +393,25 @@ def _check(graph: Graph) -> None:
     Compiled loops check no index, and would read or write beyond such arrays.
     """
     _check_shapes({name: getattr(graph, name).shape for name in FORM})
-    positions, payoffs = len(graph.player), len(graph.payoff)
-    situations, memories, _ = graph.way.shape
-    outcomes = len(graph.end)
-    _check_situations(graph.situation, situations)
+    _check_situations(graph.situation, len(graph.way))
+    _check_ranges(graph)
+    _check_rises("level", graph.level, len(graph.player))
+    _check_rises("first", graph.first, len(graph.end))
+    _require("first", np.diff(graph.first) > 0, "at least one outcome of each way")
+    for name in ("payoff", "fixed", "chance", "start_chance"):
+        array = getattr(graph, name)
+        _require(name, np.abs(array) <= LARGEST, "finite numbers")
+    numbers = [graph.total] if graph.endless is None else [graph.total, graph.endless]
+    _require("total, endless", bool(np.all(np.abs(numbers) <= LARGEST)), "finite numbers")
+    _check_rows(graph)
+    _check_outcomes(graph)
+    _check_ends(graph)
+
+
+def _check_ranges(graph: Graph) -> None:
+    """Refuse numbers that are no index of the array that they are to be read from."""
+    positions = len(graph.player)
+    _, memories, _ = graph.way.shape
     labels, lanes = graph.following.shape
     limits = {  # by array: the smallest number allowed, and the first that is too large
         "player": (0, 3),
@@ -405,7 +420,7 @@ def _check(graph: Graph) -> None:
         "following": (0, memories),
         "end": (0, len(graph.next)),
         "place": (0, len(graph.next)),
-        "next": (-payoffs, positions),
+        "next": (-len(graph.payoff), positions),
         "label": (0, labels),
         "row": (0, 2**31 - 1),
         "start": (0, np.array([positions, memories])),
@@ -414,16 +429,6 @@ def _check(graph: Graph) -> None:
         array = getattr(graph, name)
         is_in_range = (array >= smallest) & (array < too_large)
         _require(name, is_in_range, f"numbers in range, from {smallest} on")
-    _check_rises("level", graph.level, positions)
-    _check_rises("first", graph.first, outcomes)
-    _require("first", np.diff(graph.first) > 0, "at least one outcome of each way")
-    for name in ("payoff", "fixed", "chance", "start_chance"):
-        array = getattr(graph, name)
-        _require(name, np.abs(array) <= LARGEST, "finite numbers")
-    numbers = [graph.total] if graph.endless is None else [graph.total, graph.endless]
-    _require("total, endless", bool(np.all(np.abs(numbers) <= LARGEST)), "finite numbers")
-    _check_rows(graph)
-    _check_ends(graph)
 
 
 def _check_shapes(shapes: Mapping[str, tuple[int, ...]]) -> None:
@@ -473,7 +478,7 @@ def _check_chances(name: str, chances: Floats, legal: NDArray[np.bool_]) -> None
 
 
 def _check_rows(graph: Graph) -> None:
-    """Require that a row has the same actions in every memory and position; check all chances.
+    """Require that a row has the same actions in every memory and position; check nature's rows.
 
     A row is what the player to move sees, an information set in all memories. A situation is a kind
     of position, a way the distribution over outcomes of an action there, -1 if it is not legal.
@@ -503,6 +508,10 @@ def _check_rows(graph: Graph) -> None:
     pairs = distinct(graph.row[nature].astype(np.int64) * len(action_sets) + set_at[nature])
     fixed_rows, sets = pairs // len(action_sets), pairs % len(action_sets)
     _check_chances("fixed", graph.fixed[fixed_rows], action_sets[sets])
+
+
+def _check_outcomes(graph: Graph) -> None:
+    """Require that the outcomes of each way, and the starts, have probabilities that sum to 1."""
     sums = np.add.reduceat(graph.chance, graph.first[:-1])  # (W,)
     is_not_negative = np.minimum.reduceat(graph.chance, graph.first[:-1]) >= 0.0
     is_one = np.abs(sums - 1.0) <= ROW_SUM

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,41 +52,27 @@ def of_hog(rules: Rules) -> Graph:
     places, records, level_ends = _landing_places(rules, ends)
     own, opponent = (axis.ravel() for axis in np.indices((size, size)))
     total = own + opponent
+    seat_goals = goals, goals[::-1]  # the mover's, then the other's
+    successors = [_successors(rules, *pair) for pair in seat_goals]
+    is_below_goals = [(own < goal) & (opponent < other) for goal, other in seat_goals]
     is_used = _used_ends(ways.way_number, first, end, len(ends))[:, level_ends]
-    is_below_goals, successors, edges = [], [], []  # by seat
-    for goal, other_goal in (goals, goals[::-1]):
-        is_below_goals.append((own < goal) & (opponent < other_goal))
-        successors.append(_successors(rules, goal, other_goal))
-        is_possible = is_used[situation] & is_below_goals[-1][:, None]
-        edges.append(_edges_of_total(total, *successors[-1], places[:, level_ends], is_possible))
+    edges = []
+    for (kind, next_cell), is_below in zip(successors, is_below_goals, strict=True):
+        is_possible = is_used[situation] & is_below[:, None]
+        edges.append(_edges_of_total(total, kind, next_cell, places[:, level_ends], is_possible))
     source, target = (np.concatenate(cells) for cells in zip(*edges, strict=True))
     level_of = levels_of(total, source, target)
-    order = np.argsort(level_of, kind="stable")
-    # Positions: the cells in order of their levels, and for each the players who can move there.
-    is_position = np.stack(is_below_goals, axis=1)[order]  # (G * G, 2)
-    index, mover = np.nonzero(is_position)
-    cell = order[index]
-    number = np.zeros((2, size**2), np.int32)  # of the position, by mover and cell
-    number[mover, cell] = np.arange(len(cell))
-    next_position, moves_again = _next_positions(successors, number)
-    num_places = len(next_position) // 2  # of one mover
-    following = np.empty((len(cell), len(ends)), np.int32)
-    label = np.empty(following.shape, np.int16)
-    num_records = lanes.next_memory.shape[1]
-    for low in range(0, len(cell), BATCH_SIZE):
-        batch = slice(low, low + BATCH_SIZE)
-        place = places[cell[batch]]
-        place_of_mover = place + (mover[batch] * num_places)[:, None]
-        following[batch] = next_position[place_of_mover]
-        # A label encodes the record of the turn, and whether the same player moves again.
-        learned = records[cell[batch]] + moves_again[place_of_mover] * num_records
-        label[batch] = np.where(following[batch] < 0, 0, learned)  # payoffs need no label
+    positions = _number_positions(level_of, is_below_goals)
+    following, label = _next_of_ends(
+        positions, places, records, successors, num_records=lanes.next_memory.shape[1]
+    )
+    cell = positions.cell
     _, level_start = np.unique(level_of[cell], return_index=True)
     recurs = bool((level_of[source] == level_of[target]).any())
     no_memory = all_memories(rules).index(Memory())
     return Graph.unchecked(
         level=np.append(level_start, len(cell)),
-        player=mover,
+        player=positions.mover,
         row=cell,
         fixed=np.zeros((0, rules.num_actions)),
         situation=situation[cell],
@@ -100,11 +86,61 @@ def of_hog(rules: Rules) -> Graph:
         next=following.ravel(),
         label=label.ravel(),
         payoff=np.array([0.0, 1.0]),
-        start=np.stack([number[:, 0], [no_memory, no_memory]], axis=1),
+        start=np.stack([positions.number[:, 0], [no_memory, no_memory]], axis=1),
         start_chance=np.array([0.5, 0.5]),
         total=1.0,
         endless=ENDLESS if recurs else None,
     )
+
+
+class _Positions(NamedTuple):
+    """Positions: cells in order of their levels, and for each the players who can move there."""
+
+    cell: Ints  # (C,)
+    mover: Ints  # (C,)
+    number: NDArray[np.int32]  # (2, G * G), of the position by mover and cell
+
+
+def _number_positions(level_of: Ints, is_below_goals: list[NDArray[np.bool_]]) -> _Positions:
+    """Assign numbers to the positions of cells, pairs of scores, in order of levels, (G * G,).
+
+    A player can move at the cells at which both scores are below the goals, (G * G,) by player.
+    """
+    order = np.argsort(level_of, kind="stable")
+    is_position = np.stack(is_below_goals, axis=1)[order]  # (G * G, 2)
+    index, mover = np.nonzero(is_position)
+    cell = order[index]
+    number = np.zeros((2, len(level_of)), np.int32)
+    number[mover, cell] = np.arange(len(cell))
+    return _Positions(cell, mover, number)
+
+
+def _next_of_ends(
+    positions: _Positions,
+    places: NDArray[np.int32],
+    records: NDArray[np.int16],
+    successors: list[tuple[Ints, Ints]],
+    num_records: int,
+) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
+    """Look up next position and label of each of E ends of a turn at each position, (C, E).
+
+    A position below 0 is a payoff. A label encodes the record of the turn and whether the same
+    player moves again. `places` and `records`, of each end at each cell, are of
+    :func:`_landing_places`; `successors` are those of each mover, by place.
+    """
+    next_position, moves_again = _next_positions(successors, positions.number)
+    num_places = len(next_position) // 2  # of one mover
+    num_positions, num_ends = len(positions.cell), places.shape[1]
+    following = np.empty((num_positions, num_ends), np.int32)
+    label = np.empty((num_positions, num_ends), np.int16)
+    for low in range(0, num_positions, BATCH_SIZE):
+        batch = slice(low, low + BATCH_SIZE)
+        cell, mover = positions.cell[batch], positions.mover[batch]
+        place_of_mover = places[cell] + (mover * num_places)[:, None]
+        following[batch] = next_position[place_of_mover]
+        learned = records[cell] + moves_again[place_of_mover] * num_records
+        label[batch] = np.where(following[batch] < 0, 0, learned)  # payoffs need no label
+    return following, label
 
 
 End = tuple[int, int, int, bool]
@@ -128,7 +164,7 @@ def _outcomes(rules: Rules) -> tuple[Ints, Floats, Ints, list[End]]:
     for way in ways_of(rules).ways:
         if way.action == 0:
             # The score of no dice depends on the cell: the end says how, not how much.
-            outcomes = [((NO_DICE, way.throw.scores, way.bonus, way.forced), 1.0)]
+            outcomes = [((NO_DICE, way.throw.way_to_score, way.bonus, way.forced), 1.0)]
         else:
             # What ends with the same scores and record is one end.
             outcomes = [

@@ -14,7 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.rules import Rules
-from hogeq.rules.memory import all_memories, memory_of_dice, next_memory, records_left, remembered
+from hogeq.rules.memory import (
+    all_memories,
+    count_records,
+    memory_of_dice,
+    memory_tables,
+    next_memory,
+)
 from hogeq.rules.rules import Throw
 from hogeq.rules.turn import TurnTable, effect, land, throw_of
 from hogeq.support.aliases import Ints
@@ -79,7 +85,7 @@ def ways_of(rules: Rules) -> Ways:
     examples = dict(zip(dice_memories, memories, strict=True))
     throw_number = [list(examples).index(part) for part in dice_memories]  # (H,)
     pairs = list(product(range(rules.size), range(rules.size)))
-    effects_at = remembered(rules).effects_at
+    effects_at = memory_tables(rules).effects_at
     features = [
         (tuple([throw_of(rules, *pair, memory) for memory in examples.values()]), effects_at(*pair))
         for pair in pairs
@@ -97,7 +103,7 @@ def ways_of(rules: Rules) -> Ways:
         throw = throws[throw_number[memory]]
         added = effect(rules, *pair, memories[memory], throw.dice(rules.choices[action]))
         if action == 0:  # no dice: of the throw, only how the memory changes points counts
-            throw = Throw(0, scores=throw.scores)
+            throw = Throw(0, way_to_score=throw.way_to_score)
         way = Way(action, throw, *added)
         number[situation, memory, action] = numbers.setdefault(way, len(numbers))
     situation_of = {feature: index for index, (feature, _) in enumerate(situations)}
@@ -112,7 +118,9 @@ def no_dice_turns(rules: Rules, scores: int = 0) -> NoDiceTurns:
     `scores` says how the memory changes points, as in :class:`hogeq.rules.rules.Throw`.
     """
     turns, goal = TurnTable(rules), rules.size
-    branches = [turns.no_dice(own, other, scores) for own, other in np.ndindex(goal, goal)]
+    branches = [
+        turns.branch_of_no_dice(own, other, scores) for own, other in np.ndindex(goal, goal)
+    ]
     outcomes = [(branch.points, branch.gift, branch.record) for branch in branches]
     return NoDiceTurns(*np.array(outcomes, np.int64).T.reshape(3, goal, goal))
 
@@ -129,7 +137,7 @@ def landings(rules: Rules) -> Landings:
     Raises `HogeqError` if a landing lowers the sum of both scores: levels of positions follow it.
     """
     goal = rules.size
-    most_points, most_gift = TurnTable(rules).most()
+    most_points, most_gift = TurnTable(rules).most_points_and_gift()
     most_bonus = max(way.bonus for way in ways_of(rules).ways)
     if depends_on_own_score(no_dice_turns(rules)):
         most_bonus *= 2  # kernels add it to the scores, and to the points of no dice
@@ -170,7 +178,7 @@ def lanes_of(rules: Rules) -> Lanes:
     """
     memories = all_memories(rules)
     number = {memory: index for index, memory in enumerate(memories)}
-    records = records_left(rules)
+    records = count_records(rules)
     lanes: dict[tuple[int, ...], int] = {}  # by the next memories, of again and record
     lane_of = []
     for memory in memories:

@@ -33,11 +33,16 @@ MEAN_ROUNDINGS = 8
 
 # Indices of `RecurringBlocks.progress`. Where the iteration of a large block stands: its phase, its
 # rounds, the most of them, the largest change of a value, and the largest rise of a bound on turns.
+# Phase 0, round 0 is the begin.
 PROGRESS = 11
-PHASE, ROUNDS, LIMIT, CHANGE, RISE, MEMBER, SEVERAL, ADAPTS, CHECKS, MOVED, STALE = range(PROGRESS)
-# From `MEMBER` on, where setting the rows of a block stands: the next position, then flags, 0 or 1:
-# whether rows have several states, rows are still set by the role, the last change is to be
-# checked, a row has changed, and the values of the block are out of date.
+PHASE, ROUNDS, ROUND_LIMIT, CHANGE, RISE = range(5)
+# Where setting the rows of a block stands: the number of the next position, then flags, 0 or 1.
+NEXT_MEMBER = 5
+HAS_SEVERAL = 6  # a row can act in several states
+IS_ADAPTING = 7  # rows are still set by the role
+IS_ON_TRIAL = 8  # the last change of a row is to be checked, once the block is valued anew
+HAS_CHANGED = 9  # a row has changed in this round over the rows
+IS_STALE = 10  # the values of the block are out of date
 
 
 class PassGraph(NamedTuple):

@@ -90,43 +90,63 @@ def way_bound(graph, lower, position, memory, way):
     return max((total - mean_error(len(outcomes), total_size)) / total_chance, least)
 
 
+@part
+def bound_of_policy(graph, lower, position, memory, probabilities):
+    """Return a lower bound on the value of a state in which actions have `probabilities`, (K,).
+
+    It is the mean of the bounds of their ways, rounding included as in :func:`way_bound`; `lower`,
+    (C, H), has bounds of all states.
+    """
+    ways = ways_at(graph, position, memory)
+    total, total_size, total_probability = 0.0, 0.0, 0.0
+    least, num_played = np.inf, 0
+    for action in range(len(ways)):
+        probability = probabilities[action]
+        if ways[action] >= 0 and probability > 0.0:
+            action_bound = way_bound(graph, lower, position, memory, ways[action])
+            num_played += 1
+            least = min(least, action_bound)
+            total += probability * action_bound
+            total_size += abs(probability * action_bound)
+            total_probability += probability
+    return max((total - mean_error(num_played, total_size)) / total_probability, least)
+
+
+@part
+def bound_of_choice(graph, lower, position, memory, act, best):
+    """Return a lower bound on the value of a state in which the best or worst action is taken.
+
+    The best if `act` is MAXIMISE, the worst if MINIMISE; ``best[0]`` gets it, the first of equals.
+    `lower`, (C, H), has bounds of all states.
+    """
+    ways = ways_at(graph, position, memory)
+    bound = 0.0
+    best[0] = -1
+    for action in range(len(ways)):
+        if ways[action] >= 0:  # the action exists
+            action_bound = way_bound(graph, lower, position, memory, ways[action])
+            is_better = action_bound > bound if act == MAXIMISE else action_bound < bound
+            if best[0] < 0 or is_better:
+                bound = action_bound
+                best[0] = action
+    return bound
+
+
 @routine
 def value_by_one_turn(graph, bounds, conduct, position, memory):
     """Return a lower bound on the value of a state, by one turn from the bounds of all others.
 
     One Bellman update. Who moves acts by the probabilities of its policy if ``conduct.acts`` says
     PLAY, else by the action best (MAXIMISE) or worst (MINIMISE) for whom the bound is for.
-    ``bounds.best[0]`` gets that action, -1 for a policy. Rounding is bounded as in
-    :func:`way_bound`.
+    ``bounds.best[0]`` gets that action, -1 for a policy.
     """
-    player, row = graph.player[position], graph.row[position]
-    act, best = conduct.acts[player], bounds.best
-    ways = ways_at(graph, position, memory)
-    value, least = 0.0, np.inf
-    total_size, total_probability, num_played = 0.0, 0.0, 0
-    best[0] = -1
-    for action in range(len(ways)):
-        if ways[action] < 0:  # no action
-            continue
-        probability = conduct.policies[player][row, action] if act == PLAY else 1.0
-        if probability <= 0.0:
-            continue
-        action_value = way_bound(graph, bounds.lower, position, memory, ways[action])
-        num_played += 1
-        if act == PLAY:
-            least = min(least, action_value)
-            value += probability * action_value
-            total_size += abs(probability * action_value)
-            total_probability += probability
-        else:
-            is_better = action_value > value if act == MAXIMISE else action_value < value
-            if best[0] < 0 or is_better:
-                value = action_value
-                best[0] = action
+    player = graph.player[position]
+    act = conduct.acts[player]
     if act == PLAY:
-        mean = (value - mean_error(num_played, total_size)) / total_probability
-        value = max(mean, least)
-    return value
+        bounds.best[0] = -1
+        probabilities = conduct.policies[player][graph.row[position]]
+        return bound_of_policy(graph, bounds.lower, position, memory, probabilities)
+    return bound_of_choice(graph, bounds.lower, position, memory, act, bounds.best)
 
 
 @part
@@ -217,8 +237,27 @@ def remove_unsafe(graph, bounds, conduct, endless_payoff, level):
     return removed
 
 
+@part
+def sweep_unsafe(graph, bounds, conduct, endless_payoff, progress, level):
+    """Do a sweep of :func:`remove_unsafe`, at first from all states of a level; whether it is done.
+
+    It is done once a sweep removes none.
+    """
+    if progress[ROUND] == 0:
+        bounds.is_safe[graph.level_start[level] : graph.level_start[level + 1]] = 1
+    progress[ROUND] += 1
+    return remove_unsafe(graph, bounds, conduct, endless_payoff, level) == 0
+
+
+@part
+def enter_phase(progress, phase):
+    """Write to `progress` that the work on a level is at the first round of a phase."""
+    progress[PHASE] = phase
+    progress[ROUND] = 0
+
+
 @routine
-def begin_to_rise(graph, bounds, conduct, rule, level):
+def begin_raising(graph, bounds, conduct, rule, level):
     """Set the lower bounds from which value iteration rises at the states of a level.
 
     They are `endless_payoff` at safe states, from which the player can get it for certain, else the
@@ -236,11 +275,12 @@ def begin_to_rise(graph, bounds, conduct, rule, level):
 
 
 @routine
-def rise(graph, bounds, conduct, level):
+def raise_bounds(graph, bounds, conduct, level):
     """Raise the lower bounds of a level in one round of value iteration; return the largest rise.
 
-    In place, by one turn from each of its states, (positions, memories). Actions, `chosen`, become
-    those that raised a bound last.
+    A level is a set of positions that play may return to. Each of its states, a position and a
+    memory, is valued by one turn, in place: ``bounds.lower``, (C, H). ``bounds.chosen``, (C, H),
+    are the actions that raised a bound last.
     """
     lower, chosen = bounds.lower, bounds.chosen
     largest_rise = 0.0
@@ -257,7 +297,7 @@ def rise(graph, bounds, conduct, level):
 
 
 @part
-def begin_to_fall(graph, bounds, rule, level):
+def begin_lowering(graph, bounds, rule, level):
     """Begin to lower a level's bounds from the numbers ``bounds.start``, and save those so far.
 
     A level is a set of positions that play may return to. Afterwards `start` and `chosen_before`
@@ -275,10 +315,12 @@ def begin_to_fall(graph, bounds, rule, level):
 
 
 @routine
-def fall(graph, bounds, conduct, level):
+def lower_numbers(graph, bounds, conduct, level):
     """Lower the numbers of a level in one round of value iteration; whether one fell.
 
-    Once none falls any more, each is a lower bound on the value of its state.
+    A level is a set of positions that play may return to. The numbers are ``bounds.lower``, (C, H),
+    by position and memory; once none falls any more, each is a lower bound on the value of its
+    state. ``bounds.chosen``, (C, H), gets the actions.
     """
     is_lower = False
     for position in positions_backward(graph, level):
@@ -292,7 +334,7 @@ def fall(graph, bounds, conduct, level):
 
 
 @part
-def end_fall(graph, bounds, rule, is_valid, level):
+def end_lowering(graph, bounds, rule, is_valid, level):
     """Restore a level's lower bounds from before they fell, unless those that fell are better.
 
     Numbers that fall in rounds of value iteration are bounds once none can fall further
@@ -321,6 +363,48 @@ def value_level(graph, bounds, conduct, level):
             bounds.chosen[position, memory] = bounds.best[0]
 
 
+@part
+def advance(graph, conduct, conduct_to_stay, rule, bounds, progress, level, is_over):
+    """Do one round of the work on a level's bounds; return whether the level is done.
+
+    A level is a set of positions; if play may return to them, the level goes through the phases
+    that :func:`bound_below` describes, with the arguments of that; else one round is enough.
+    """
+    if graph.level_recurs[level] == 0:
+        value_level(graph, bounds, conduct, level)
+        progress[TOTAL] += 1
+        return True
+    if progress[PHASE] == SAFE:
+        payoff = rule.endless_payoff
+        if is_over:  # to know fewer safe states makes bounds lower
+            bounds.is_safe[graph.level_start[level] : graph.level_start[level + 1]] = 0
+        if is_over or sweep_unsafe(graph, bounds, conduct, payoff, progress, level):
+            begin_raising(graph, bounds, conduct, rule, level)
+            enter_phase(progress, RISE)
+        return False
+    if progress[PHASE] == STAY:
+        # No payoff is as good as infinity: left are states from which play can go on for ever.
+        payoff = np.inf
+        if not is_over and sweep_unsafe(graph, bounds, conduct_to_stay, payoff, progress, level):
+            begin_lowering(graph, bounds, rule, level)
+            enter_phase(progress, FALL)
+        return is_over
+    progress[TOTAL] += 1
+    progress[ROUND] += 1
+    is_last = progress[ROUND] >= rule.most_rounds or is_over
+    if progress[PHASE] == RISE:
+        largest_rise = raise_bounds(graph, bounds, conduct, level)
+        if largest_rise <= rule.least_rise or is_last:
+            enter_phase(progress, STAY)
+            return not rule.falls or is_over
+        return False
+    is_lower = lower_numbers(graph, bounds, conduct, level)
+    is_done = not is_lower or is_last
+    if is_done:
+        end_lowering(graph, bounds, rule, not is_lower, level)
+    return is_done
+
+
 @kernel
 def bound_below(graph, conduct, conduct_to_stay, rule, bounds, progress, states, is_over):
     """Fill lower bounds on all values, (C, H), from the last level to the first; resumable.
@@ -338,53 +422,9 @@ def bound_below(graph, conduct, conduct_to_stay, rule, bounds, progress, states,
     - `states`: about how many values are computed before the kernel returns.
     - `is_over`: whether bounds that hold are wanted at once: levels that are left have one round.
     """
-    endless_payoff = rule.endless_payoff
     while progress[LEVEL] >= 0 and states > 0:
         level = progress[LEVEL]
-        low, high = graph.level_start[level], graph.level_start[level + 1]
-        states -= (high - low) * bounds.lower.shape[1]
-        is_done = False
-        if graph.level_recurs[level] == 0:
-            value_level(graph, bounds, conduct, level)
-            progress[TOTAL] += 1
-            is_done = True
-        elif progress[PHASE] == SAFE:
-            if progress[ROUND] == 0:
-                bounds.is_safe[low:high] = 1
-            progress[ROUND] += 1
-            if is_over:
-                bounds.is_safe[low:high] = 0  # to know fewer safe states makes bounds lower
-            if is_over or remove_unsafe(graph, bounds, conduct, endless_payoff, level) == 0:
-                begin_to_rise(graph, bounds, conduct, rule, level)
-                progress[PHASE] = RISE
-                progress[ROUND] = 0
-        elif progress[PHASE] == RISE:
-            largest_rise = rise(graph, bounds, conduct, level)
-            progress[ROUND] += 1
-            progress[TOTAL] += 1
-            is_last = progress[ROUND] >= rule.most_rounds or is_over
-            if largest_rise <= rule.least_rise or is_last:
-                is_done = not rule.falls or is_over
-                progress[PHASE] = STAY
-                progress[ROUND] = 0
-        elif progress[PHASE] == STAY:
-            if progress[ROUND] == 0:
-                bounds.is_safe[low:high] = 1
-            progress[ROUND] += 1
-            is_done = is_over
-            # No payoff is as good as infinity: left are states from which play can go on for ever.
-            if not is_over and remove_unsafe(graph, bounds, conduct_to_stay, np.inf, level) == 0:
-                begin_to_fall(graph, bounds, rule, level)
-                progress[PHASE] = FALL
-                progress[ROUND] = 0
-        else:
-            is_lower = fall(graph, bounds, conduct, level)
-            progress[ROUND] += 1
-            progress[TOTAL] += 1
-            is_done = not is_lower or progress[ROUND] >= rule.most_rounds or is_over
-            if is_done:
-                end_fall(graph, bounds, rule, not is_lower, level)
-        if is_done:
+        states -= len(positions_of(graph, level)) * bounds.lower.shape[1]
+        if advance(graph, conduct, conduct_to_stay, rule, bounds, progress, level, is_over):
             progress[LEVEL] -= 1
-            progress[PHASE] = SAFE
-            progress[ROUND] = 0
+            enter_phase(progress, SAFE)

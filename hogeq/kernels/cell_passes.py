@@ -8,7 +8,7 @@ Both passes take the numbers of :class:`hogeq.kernels.cell_vectors.Board`; the t
 
 from hogeq.kernels import recurrence
 from hogeq.kernels.arrays import ASCEND, COUNTERFACTUAL, EVALUATE
-from hogeq.kernels.cell_vectors import Block, Diagonal, each_group, landings
+from hogeq.kernels.cell_vectors import Block, Diagonal, each_group, landing_positions
 from hogeq.kernels.staged import DOUBLE
 from hogeq.kernels.vectors import gather, one_hot, scatter_add
 
@@ -29,51 +29,60 @@ def write_values(code, shape, args):
     At last the afterstates of the diagonal get the value of the cells on which they land.
 
     Read are `reach`, of :func:`write_reach`, by match, and `infoset_reach`, (G, G), of the mixture;
-    `weights`, the shares of the matches; `edge`, the sums past the goal; `policies`, (1 + matches,
+    `weights`, the shares of the matches; `sums_past_goal`; `policies`, (1 + matches,
     G, G, K) or one alone in self-play, or if `are_matrices` without K: rolls. Written are `starts`,
     the win probability of who begins, by match and player; by the role `action_values`, (G, G, K),
     or rows of ``policies[0]`` and ``changes[0]``, how many changed. `row` and `action_sums`
     are scratch, K vectors each: a block's rows and the counterfactual values of its rolls.
     """
-    num_actions, nothing = shape.num_actions, code.vector(0.0)
-    goal, role, players, matches = args.goal, args.role, args.players, args.matches
+    goal, players, matches = args.goal, args.players, args.matches
     cells_of_board, is_matrix = goal * goal, args.are_matrices.equals(1)
-    policy_size = code.select(is_matrix, cells_of_board, cells_of_board * num_actions)
+    policy_size = code.select(is_matrix, cells_of_board, cells_of_board * shape.num_actions)
     args.changes.put_number(0, code.double(0.0))
     with code.loop(0, goal * 2 - 1 + args.totals_beyond, down=True) as total:
-        diagonal = Diagonal(code, shape, args, total, args.edge)
+        diagonal = Diagonal(code, shape, args, total, args.sums_past_goal)
         with code.loop(0, players) as player:
             _value_sums(diagonal, player)
             with (
                 code.when(total < goal * 2 - 1),
-                code.loop(diagonal.first, diagonal.last) as block,
+                code.loop(diagonal.first_block, diagonal.end_block) as block,
             ):
-                cells = Block(diagonal, block)
-                situation = args.situation.number(total)
-                with code.when(role.differs(EVALUATE)):
-                    for roll in range(num_actions):
-                        args.action_sums.put_nth_vector(roll, nothing)
-                with code.loop(0, matches) as match:
-                    seat = match * players + player
-                    lines = args.lines[match * (shape.most_lines * code.width) :]
-                    _value_lines(diagonal, block, situation, seat, lines)
-                    with code.when(code.all_of(role.differs(EVALUATE), player.equals(0))):
-                        _add_action_values(cells, situation, match, lines)
-                with code.when(player.equals(0)):
-                    _read_rows(cells, args.policies, is_matrix, args.row)
-                    with code.when(role.equals(COUNTERFACTUAL)):
-                        cells.write(args.action_values, args.action_sums, num_actions)
-                    with code.when(role >= ASCEND):
-                        _update_rows(cells)
-                with code.loop(0, matches) as match:
-                    seat = match * players + player
-                    with code.when(player.equals(1)):
-                        table = args.policies[(match + 1) * policy_size :]
-                        _read_rows(cells, table, is_matrix, args.row)
-                    lines = args.lines[match * (shape.most_lines * code.width) :]
-                    _value_memories(cells, situation, match, player, seat, lines)
+                _value_block(Block(diagonal, block), player, is_matrix, policy_size)
         with code.loop(0, matches * players) as seat:
             _value_afterstates(diagonal, seat)
+
+
+def _value_block(cells, player, is_matrix, policy_size):
+    """Emit steps 2 to 5 of :func:`write_values` for a player at the cells of one vector.
+
+    Policies have `policy_size` numbers each; if `is_matrix`, one roll for each cell, else K
+    probabilities.
+    """
+    code, diagonal, args, shape = cells.code, cells.diagonal, cells.args, cells.shape
+    role, players, matches = args.role, args.players, args.matches
+    situation = args.situation.number(diagonal.total)
+    with code.when(role.differs(EVALUATE)):
+        for roll in range(shape.num_actions):
+            args.action_sums.put_nth_vector(roll, code.vector(0.0))
+    with code.loop(0, matches) as match:
+        seat = match * players + player
+        lines = args.lines[match * (shape.most_lines * code.width) :]
+        _value_lines(diagonal, cells.block, situation, seat, lines)
+        with code.when(code.all_of(role.differs(EVALUATE), player.equals(0))):
+            _add_action_values(cells, situation, match, lines)
+    with code.when(player.equals(0)):
+        _read_rows(cells, args.policies, is_matrix, args.row)
+        with code.when(role.equals(COUNTERFACTUAL)):
+            cells.write(args.action_values, args.action_sums, shape.num_actions)
+        with code.when(role >= ASCEND):
+            _update_rows(cells)
+    with code.loop(0, matches) as match:
+        seat = match * players + player
+        with code.when(player.equals(1)):
+            policy = args.policies[(match + 1) * policy_size :]
+            _read_rows(cells, policy, is_matrix, args.row)
+        lines = args.lines[match * (shape.most_lines * code.width) :]
+        _value_memories(cells, situation, match, player, seat, lines)
 
 
 def _value_sums(diagonal, player):
@@ -88,14 +97,14 @@ def _value_sums(diagonal, player):
     is_upper = ((highest - total) & 1).equals(0)
     with code.when(code.all_of(is_upper, highest >= total)):
         first = (total - args.goal - shape.most_sides).at_least(0) // code.width
-        with code.loop(first, diagonal.last) as block, code.loop(0, args.matches) as match:
+        with code.loop(first, diagonal.end_block) as block, code.loop(0, args.matches) as match:
             seat = match * args.players + player
             for family, base, _ in each_group(diagonal, block, seat):
                 recurrence.value_dice_sums(code, family.dice, base)
 
 
 def _add_action_values(cells, situation, match, lines):
-    """Emit: add a match's counterfactual values of the rolls at a block's cells to `action_sums`.
+    """Emit code that adds a match's counterfactual values at a block's cells to `action_sums`.
 
     A block is the neighbouring cells of one vector. The values are win probabilities of `lines`
     (rolls as some memories play them), weighted by the match's share and reach, and summed over
@@ -115,7 +124,7 @@ def _add_action_values(cells, situation, match, lines):
 
 
 def _update_rows(cells):
-    """Emit: change player 0's policy at the cells of a vector by the role, ASCEND or SOFTMAX.
+    """Emit code that changes player 0's policy at a vector's cells by the role: ASCEND or SOFTMAX.
 
     From the rows in `row` and the counterfactual values in `action_sums`, K vectors each.
     """
@@ -129,7 +138,7 @@ def _update_rows(cells):
 
 
 def _value_memories(cells, situation, match, player, seat, lines):
-    """Emit each memory's win probability at a block's cells, from the `lines` that it plays.
+    """Emit code that values each memory at a block's cells, from the `lines` that it plays.
 
     A block is the neighbouring cells of one vector, a line a roll as some memories play it, a seat
     a player of a match. Written are the other player's win probability, and if a player can move
@@ -145,7 +154,12 @@ def _value_memories(cells, situation, match, player, seat, lines):
     with code.loop(0, memories) as memory:
         line_of = _line_reader(diagonal, situation, memory, lines)
         (lost,) = recurrence.loss_probabilities(
-            code, policy, usual=line_of, with_bonus=None, members=no_members, memories=1
+            code,
+            policy,
+            line_of,
+            read_value_with_bonus=None,
+            bonus_members=no_members,
+            num_memories=1,
         )
         position = cells.page_position(memory)
         others_cells.put(position, lost)
@@ -156,7 +170,7 @@ def _value_memories(cells, situation, match, player, seat, lines):
 
 
 def _read_rows(cells, policies, is_matrix, row):
-    """Emit: copy the action probabilities at a vector's cells from a policy to `row`, K vectors.
+    """Emit code that copies a policy's probabilities at a vector's cells to `row`, K vectors.
 
     Of a matrix (a pure strategy), which has the number of a roll for each cell, as 0 and 1.
     """
@@ -174,7 +188,7 @@ def _read_rows(cells, policies, is_matrix, row):
 
 
 def _value_lines(diagonal, block, situation, seat, lines):
-    """Emit the win probability of every line at a block's cells, written to `lines`.
+    """Emit code that writes the win probability of every line at a block's cells to `lines`.
 
     A block is the neighbouring cells of one vector. A line is one roll of one group: of a kind of
     turn, with one part of the memory carried along. Which lines there are depends on the situation,
@@ -203,7 +217,7 @@ def _line_reader(diagonal, situation, memory, lines):
 
 
 def _value_afterstates(diagonal, seat):
-    """Emit the values of a diagonal's afterstates: those of the cells on which they land.
+    """Emit code that values a diagonal's afterstates: as the cells on which they land.
 
     A diagonal is the cells of one total of both scores. They are written to pages, which have an
     entry for each total in use and opponent's score, a block (vector) at a time.
@@ -214,7 +228,7 @@ def _value_afterstates(diagonal, seat):
     end = diagonal.total.at_most(args.goal - 1 + args.most_gift) // code.width + 1
     with code.loop(0, diagonal.shape.num_pages) as page, code.loop(first, end) as block:
         position = diagonal.afterstate_position(page, block)
-        pages.put(position, gather(cells, landings(diagonal, block, page)))
+        pages.put(position, gather(cells, landing_positions(diagonal, block, page)))
 
 
 # --- reach ------------------------------------------------------------------------------------
@@ -232,53 +246,68 @@ def write_reach(code, shape, args):
 
     Player 1 follows the policy of number `opponent`, and `start_probability` is that of each player
     to begin. Written are `infoset_reach`, (G, G), the sum over memories, and if it `keeps_memories`
-    `reach`, by total, memory and opponent's score. `landed` is scratch, a vector for each page;
-    `cells` are 0 before and after.
+    `reach`, by total, memory and opponent's score. `landing_reach` is scratch, a vector for each
+    page; `cells` are 0 before and after.
     """
-    num_actions, memories, nothing = shape.num_actions, shape.num_memories, code.vector(0.0)
-    players, lines, total_reach = args.players, args.lines, code.variable(nothing)
+    players, total_reach = args.players, code.variable(code.vector(0.0))
     with code.loop(0, args.goal * 2 - 1) as total:
         diagonal = Diagonal(code, shape, args, total)
         with code.when(total.equals(0)):
-            afterstates = args.afterstates, args.afterstate_page * shape.num_pages
-            sums = args.sums, args.sums_size
-            for array, array_size in (afterstates, sums):
-                with code.loop(0, players * array_size // code.width) as vector:
-                    array.put_nth_vector(vector, nothing)
+            _clear(code, args.afterstates, players * (args.afterstate_page * shape.num_pages))
+            _clear(code, args.sums, players * args.sums_size)
         situation = args.situation.number(total)
         with (
             code.loop(0, players) as player,
-            code.loop(diagonal.first, diagonal.last) as block,
+            code.loop(diagonal.first_block, diagonal.end_block) as block,
         ):
-            _land(diagonal, block, player)
+            _move_to_cells(diagonal, block, player)
         with code.loop(0, players) as player:
             own_cells = diagonal.cells_of(player)
             others_cells = diagonal.cells_of(players - 1 - player)
-            with code.loop(diagonal.first, diagonal.last) as block:
+            with code.loop(diagonal.first_block, diagonal.end_block) as block:
                 cells = Block(diagonal, block)
-                policy = _policy_of(cells, player)
-                for line in range(shape.most_lines):
-                    lines.put_nth_vector(line, nothing)
-                total_reach.set(nothing)
-                with code.loop(0, memories) as memory:
-                    reach = _take_arrived(cells, memory, own_cells, others_cells)
-                    total_reach.set(total_reach.get() + reach)
-                    with code.when(code.all_of(player.equals(0), args.keeps_memories.equals(1))):
-                        row = diagonal.reach_row(0) + memory  # of one match
-                        args.reach.put(cells.row_position(row), reach)
-                    flows, _ = recurrence.reach_of_rolls(policy, reach, [None] * num_actions)
-                    first = diagonal.roll_entries(situation, memory)
-                    for roll, flow in enumerate(flows):
-                        line = args.line_of_roll.number(first + roll)
-                        lines.put_nth_vector(line, lines.nth_vector(line) + flow)
+                _spread_over_lines(cells, situation, player, own_cells, others_cells, total_reach)
                 with code.when(player.equals(0)):
-                    args.landed.put(0, total_reach.get())
-                    cells.write(args.infoset_reach, args.landed)
+                    args.landing_reach.put(0, total_reach.get())  # `write` takes it from memory
+                    cells.write(args.infoset_reach, args.landing_reach)
                 _carry_lines(diagonal, block, situation, player)
 
 
+def _clear(code, array, size):
+    """Emit code that sets the first `size` numbers of an array to 0, whole vectors."""
+    with code.loop(0, size // code.width) as vector:
+        array.put_nth_vector(vector, code.vector(0.0))
+
+
+def _spread_over_lines(cells, situation, player, own_cells, others_cells, total_reach):
+    """Emit code that adds the reach of each memory at a block's cells to the lines it plays.
+
+    A block is the cells of one vector, a line a roll as some memories play it. Reach comes from the
+    cells of both players, `own_cells` and `others_cells`; it is written to `reach` if that is to be
+    kept, and summed in `total_reach`, a Variable.
+    """
+    code, diagonal, args, shape = cells.code, cells.diagonal, cells.args, cells.shape
+    lines, nothing = args.lines, code.vector(0.0)
+    policy = _policy_of(cells, player)
+    for line in range(shape.most_lines):
+        lines.put_nth_vector(line, nothing)
+    total_reach.set(nothing)
+    with code.loop(0, shape.num_memories) as memory:
+        reach = _take_arriving(cells, memory, own_cells, others_cells)
+        total_reach.set(total_reach.get() + reach)
+        with code.when(code.all_of(player.equals(0), args.keeps_memories.equals(1))):
+            row = diagonal.reach_row(0) + memory  # of one match
+            args.reach.put(cells.row_position(row), reach)
+        no_members = [None] * shape.num_actions  # no roll gains a bonus in this layout
+        flows, _ = recurrence.reach_of_rolls(policy, reach, no_members)
+        first = diagonal.roll_entries(situation, memory)
+        for roll, flow in enumerate(flows):
+            line = args.line_of_roll.number(first + roll)
+            lines.put_nth_vector(line, lines.nth_vector(line) + flow)
+
+
 def _policy_of(cells, player):
-    """Emit the reading of a player's policy at a block's cells: a Vector for each roll."""
+    """Emit code that reads a player's policy at a block's cells: a Vector for each roll."""
     args, num_actions = cells.args, cells.shape.num_actions
     # Player 0 follows the first policy, player 1 that of number `opponent`.
     policy_size = args.goal * args.goal * num_actions
@@ -287,8 +316,8 @@ def _policy_of(cells, player):
     return [probability.converted(element) for probability in cells.read(policy, num_actions)]
 
 
-def _take_arrived(cells, memory, own_cells, others_cells):
-    """Emit the reading of a memory's reach at the cells of a block, a Vector; it is 0 afterwards.
+def _take_arriving(cells, memory, own_cells, others_cells):
+    """Emit code that reads a memory's reach at a block's cells, a Vector, and sets it to 0.
 
     Turns of the other player have added to it, and where a player can move twice, own turns too;
     where play begins, the start probability is added.
@@ -306,35 +335,35 @@ def _take_arrived(cells, memory, own_cells, others_cells):
     return arrived + one_hot(code, index=0, number=start_probability, num_registers=1)
 
 
-def _land(diagonal, block, player):
-    """Emit: move the reach of a block of afterstates to the cells where they land.
+def _move_to_cells(diagonal, block, player):
+    """Emit code that moves the reach of a block of afterstates to the cells on which they land.
 
     A block is a vector of neighbours; a page has the afterstates of one record of a turn.
 
     1. For each page, the reach that sums of dice bring to the afterstates.
     2. Add the afterstates' own reach, set that to 0, and add the sum at the cells.
     """
-    code, shape, landed = diagonal.code, diagonal.shape, diagonal.args.landed
+    code, shape, landing_reach = diagonal.code, diagonal.shape, diagonal.args.landing_reach
     zero, pages, cells = code.vector(0.0), diagonal.pages_of(player), diagonal.cells_of(player)
     with code.loop(0, shape.num_pages) as page:
-        landed.put_nth_vector(page, zero)
+        landing_reach.put_nth_vector(page, zero)
     for family, base, group_row in each_group(diagonal, block, player):
         if family.dice.most_summed:
             page = group_row.number(0) + family.dice.sum_record
-            before = landed.nth_vector(page)
+            before = landing_reach.nth_vector(page)
             by_sums = recurrence.reach_landing_from_sums(code, family.dice, base)
-            landed.put_nth_vector(page, before + by_sums)
+            landing_reach.put_nth_vector(page, before + by_sums)
     with code.loop(0, shape.num_pages) as page:
         position = diagonal.afterstate_position(page, block)
-        by_sums = landed.nth_vector(page)
+        by_sums = landing_reach.nth_vector(page)
         # Targets correct the sums, so that little but rounding may be left.
         flow = (pages.vector(position) + by_sums).zero_where_rounding(by_sums)
         pages.put(position, zero)
-        scatter_add(cells, landings(diagonal, block, page), flow)
+        scatter_add(cells, landing_positions(diagonal, block, page), flow)
 
 
 def _carry_lines(diagonal, block, situation, player):
-    """Emit: add the reach of every line at a block's cells to sums of one die less, or afterstates.
+    """Emit code that adds the reach of a block's lines to sums of one die less, or afterstates.
 
     A line is one roll as some memories play it, a block the neighbouring cells of one vector. Sums
     are carried for two totals at once, at the even one, which comes first; the odd one adds its own

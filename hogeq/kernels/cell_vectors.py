@@ -42,8 +42,8 @@ class Shape(NamedTuple):
     num_pages: int  # of afterstates
     most_lines: int  # of a situation
     num_sums: int  # vectors of sums that a block has
-    edge_depth: int  # numbers of dice whose sums past the goal are in the table `edge`
-    edge_blocks: int  # blocks of each total in it
+    past_goal_depth: int  # numbers of dice whose sums are in the table `sums_past_goal`
+    past_goal_blocks: int  # blocks of each total in it
     most_sides: int  # of any dice
     moves_again: bool  # whether a player can ever move twice
     families: tuple[Family, ...]
@@ -72,22 +72,27 @@ class Diagonal:
     """The cells of a total of both scores, an Index, and where in arrays their numbers lie.
 
     `lowest` is the opponent's score if the own is highest. A block is the cells of one vector:
-    those of this total go from number `first` to before `last`. A page of afterstates (scores after
-    a turn) or of cells is a ring of rows by total, each by opponent's score; positions are indices
-    into an array, known when the emitted code runs.
+    those of this total go from number `first_block` to before `end_block`. A page of afterstates
+    (scores after a turn) or of cells is a ring of rows by total, each by opponent's score;
+    positions are indices into an array, known when the emitted code runs. `sums_past_goal` is a
+    table of sums of dice from own scores past the goal, None in the pass of reach.
     """
 
-    def __init__(self, code, shape, args, total, edge=None):
-        self.code, self.shape, self.args, self.total, self.edge = code, shape, args, total, edge
+    def __init__(self, code, shape, args, total, sums_past_goal=None):
+        self.code = code
+        self.shape = shape
+        self.args = args
+        self.total = total
+        self.sums_past_goal = sums_past_goal
         self.lowest = total - (args.goal - 1)
-        self.first = self.lowest.at_least(0) // code.width
-        self.last = total.at_most(args.goal - 1) // code.width + 1
+        self.first_block = self.lowest.at_least(0) // code.width
+        self.end_block = total.at_most(args.goal - 1) // code.width + 1
 
-    def afterstates(self, away=0):
+    def afterstate_row(self, away=0):
         """Position on a page of the row of afterstates whose total is `away` higher."""
         return ((self.total + away) & (self.args.afterstate_rows - 1)) * self.args.row_width
 
-    def cells(self):
+    def cell_row(self):
         """Position on a page of the diagonal's row of cells."""
         return (self.total & (self.args.cell_rows - 1)) * self.args.row_width
 
@@ -98,7 +103,7 @@ class Diagonal:
 
     def afterstate_position(self, page, block):
         """Position, among the pages of a seat, of a block of afterstates."""
-        row = page * self.args.afterstate_page + self.afterstates()
+        row = page * self.args.afterstate_page + self.afterstate_row()
         return row + block * self.code.width
 
     def roll_entries(self, situation, memory):
@@ -135,8 +140,10 @@ class Block:
 
     def __init__(self, diagonal, block):
         """Emit which lanes of the vector are cells on the board, and where the first one is."""
-        self.diagonal, self.code = diagonal, diagonal.code
-        self.args, self.shape = diagonal.args, diagonal.shape
+        self.diagonal, self.block = diagonal, block
+        self.code = diagonal.code
+        self.args = diagonal.args
+        self.shape = diagonal.shape
         code, goal = diagonal.code, diagonal.args.goal
         width, builder = code.width, code.builder
         self.opponent = block * width
@@ -157,7 +164,7 @@ class Block:
 
     def page_position(self, memory):
         """Position, among the pages of a seat, of the cells in a memory."""
-        return memory * self.args.cell_page + self.diagonal.cells() + self.opponent
+        return memory * self.args.cell_page + self.diagonal.cell_row() + self.opponent
 
     def _positions(self, size):
         """Emit the cells' positions, from the first one on, in arrays of `size` numbers a cell."""
@@ -185,22 +192,27 @@ class _GroupBase:
     A base, in the sense of :class:`hogeq.kernels.recurrence.Base`, is the scores from which a roll
     counts its points. A block is the cells of one vector, a group a kind of turn with one part of
     the memory carried along. `page` is the group's first page of afterstates (scores after a turn),
-    `sums` the block's sums of dice in it; `edge` has those of own scores past the goal, and is None
-    in the pass of reach.
+    `sums` the block's sums of dice in it; the diagonal's `sums_past_goal` has those of own scores
+    past the goal, and is None in the pass of reach.
     """
 
     num_registers = 1
 
     def __init__(self, diagonal, family, block, page, sums):
-        self.code, self.diagonal, self.family, self.block = diagonal.code, diagonal, family, block
-        self.page, self.sums, self.edge = page, sums, diagonal.edge
+        self.code = diagonal.code
+        self.diagonal = diagonal
+        self.family = family
+        self.block = block
+        self.page = page
+        self.sums = sums
+        self.is_reach = diagonal.sums_past_goal is None
         self.no_dice_positions = None
         """Positions of the afterstates of no dice on the group's pages, if they are rolled."""
 
     def _position(self, record, points, gift):
         """Position of the afterstates on the group's pages; a gift raises the opponent's score."""
         first = record * self.diagonal.args.afterstate_page + gift
-        return first + self.diagonal.afterstates(points + gift) + self.block * self.code.width
+        return first + self.diagonal.afterstate_row(points + gift) + self.block * self.code.width
 
     def afterstate(self, record, points, gift=0):
         return self.page.vector(self._position(record, points, gift))
@@ -214,9 +226,9 @@ class _GroupBase:
 
         The sums of a number of dice lie in a ring, of as many totals as a pass still needs.
         """
-        ring = self.family.dice.sides + (1 if self.edge is None else 0)
+        ring = self.family.dice.sides + (1 if self.is_reach else 0)
         # Sums of values come from above, those of reach from below.
-        away = away if self.edge else -away
+        away = -away if self.is_reach else away
         row = (self.diagonal.total + (away + ring)) % ring
         return (row + (dice - 1) * ring) * self.code.width
 
@@ -232,23 +244,23 @@ class _GroupBase:
         `value` is the Vector of the win probabilities by the sum of so many dice, from own scores
         `away` points above those of the base. It has neighbouring cells of one total of both scores
         (a block), by the opponent's score from the lowest on. So the cells past the goal are its
-        first `count` numbers. Their sums are in the table `edge`, which is by kind of dice, total
+        first `count` numbers. Their sums are in the table `sums_past_goal`, by kind of dice, total
         less the goal, block (counted back from that of the cell at the goal), number of dice, and
-        cell of the block; :attr:`hogeq.model.cell_passes.CellLayout.edge` makes it. The pass of
-        reach has no such table.
+        cell of the block; :attr:`hogeq.model.cell_passes.CellLayout.sums_past_goal` makes it. The
+        pass of reach has no such table.
         """
-        is_reach = self.edge is None
         is_unread = dice == self.family.dice.most_summed  # no sum reads that of the most dice
-        if is_reach or is_unread:
+        if self.is_reach or is_unread:
             return value
         shape, goal, width = self.diagonal.shape, self.diagonal.args.goal, self.code.width
         beyond = self.diagonal.total + (away - goal)  # opponent's score of the cell at the goal
         count = beyond + 1 - self.block * width
         num_totals = goal - 1 + shape.most_sides  # of each kind of dice
-        total_row = (beyond + self.family.kind * num_totals) * shape.edge_blocks
-        first_sum = (total_row + beyond // width - self.block) * (shape.edge_depth * width)
+        total_row = (beyond + self.family.kind * num_totals) * shape.past_goal_blocks
+        first_sum = (total_row + beyond // width - self.block) * (shape.past_goal_depth * width)
         first_sum = self.code.select(count >= 1, first_sum, self.code.index(0))
-        return value.with_first_replaced(count, self.edge.vector(first_sum + dice * width))
+        known_sums = self.diagonal.sums_past_goal.vector(first_sum + dice * width)
+        return value.with_first_replaced(count, known_sums)
 
     def win_at_once(self, roll):  # noqa: ARG002 - the pages' constants have it
         return None
@@ -277,8 +289,8 @@ def each_group(diagonal, block, seat):
             yield family, _GroupBase(diagonal, family, block, page, sums_of_group), row
 
 
-def landings(diagonal, block, page):
-    """Read the cells that follow a block (vector) of afterstates, once the turn has passed.
+def landing_positions(diagonal, block, page):
+    """Read the positions of the cells that follow a block of afterstates, once the turn has passed.
 
     Returned are positions among the cells of a seat (player of a match), LLVM's vector. The table
     `landing` has, by the way of the turn to end, total and opponent's score, twice the position on

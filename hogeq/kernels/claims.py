@@ -23,7 +23,7 @@ from hogeq.kernels.graph_turns import (
     value_played_ways,
 )
 from hogeq.kernels.priced import (
-    AS_GOOD,
+    VALUE_TIE,
     choose,
     value_others_states,
     value_own_ways,
@@ -60,13 +60,13 @@ class ClaimPass(NamedTuple):
 
 
 @part
-def first_column(graph, position, memory, columns):
+def first_of_state(graph, position, memory, columns):
     """Return where the W numbers of a state begin in an array of all states, (C * H * W,)."""
     return (position * graph.action_slot.shape[2] + memory) * len(columns)
 
 
 @kernel
-def count_before(graph, own_index, claim_pass, members):
+def find_before_row(graph, own_index, claim_pass, members):
     """Find all positions of a graph from which play can come to a row, an information set.
 
     Its own positions are `members`, (m,). Written is `claim_pass.relation`, (C,): IN_ROW at those,
@@ -92,7 +92,7 @@ def count_before(graph, own_index, claim_pass, members):
 
 
 @part
-def claim_ends(graph, claim_pass, position, columns):
+def value_claims_at_ends(graph, claim_pass, position, columns):
     """Fill `end_worths`: what claims of one row are worth after each end of a turn at a position.
 
     A claim is a rise of a dual price in the row (an information set); its worth in a state is the
@@ -109,7 +109,7 @@ def claim_ends(graph, claim_pass, position, columns):
         if next_position >= 0 and claim_pass.relation[next_position]:
             next_memory = graph.next_memory[graph.end_label[entry]]
             for lane in range(low, high):
-                next_state = first_column(graph, next_position, next_memory[lane], columns)
+                next_state = first_of_state(graph, next_position, next_memory[lane], columns)
                 worths = load(claim_pass.state_worths, next_state, columns)
                 store(claim_pass.end_worths, (first + lane) * width, worths)
         else:
@@ -118,18 +118,18 @@ def claim_ends(graph, claim_pass, position, columns):
 
 
 @part
-def claim_own_ways(graph, responder, claim_pass, position, columns):
+def value_claims_of_own_ways(graph, responder, claim_pass, position, columns):
     """Fill the expected worths of claims by each way that the responder may play at a position.
 
     A way is a distribution over the ends of a turn, a claim a rise of a dual price further on.
     """
     end_worths, way_worths = claim_pass.end_worths, claim_pass.slot_worths
-    claim_ends(graph, claim_pass, position, columns)
+    value_claims_at_ends(graph, claim_pass, position, columns)
     value_used_ways(graph, responder, position, len(columns), end_worths, way_worths)
 
 
 @part
-def claim_others_states(graph, responder, claim_pass, position, columns):
+def value_claims_of_others(graph, responder, claim_pass, position, columns):
     """Fill the expected worths of claims at a position where the other player or nature moves.
 
     A claim is a rise of a dual price further on; its worth is the most that is collected of it. For
@@ -138,7 +138,7 @@ def claim_others_states(graph, responder, claim_pass, position, columns):
     """
     probabilities = probabilities_at(graph, position, responder.play)
     end_worths, way_worths = claim_pass.end_worths, claim_pass.slot_worths
-    claim_ends(graph, claim_pass, position, columns)
+    value_claims_at_ends(graph, claim_pass, position, columns)
     value_played_ways(graph, position, probabilities, len(columns), end_worths, way_worths)
     slots = graph.action_slot[graph.situation[position]]
     for memory in range(slots.shape[1]):
@@ -148,7 +148,9 @@ def claim_others_states(graph, responder, claim_pass, position, columns):
                 if probabilities[action] > 0.0:
                     worths = slot_worths(claim_pass, slots[action, memory], columns)
                     expected += probabilities[action] * worths
-            store(claim_pass.state_worths, first_column(graph, position, memory, columns), expected)
+            store(
+                claim_pass.state_worths, first_of_state(graph, position, memory, columns), expected
+            )
 
 
 @part
@@ -201,7 +203,7 @@ def fill_action_values(responder, claim_pass, own, memory, slots, columns):
 
 
 @part
-def plan_loans(graph, responder, claim_pass, position, memory, weight, lent, columns):
+def plan_loans(graph, responder, claim_pass, position, memory, weight, lent_share, columns):
     """Plan by how much to lower the dual prices of actions in a state before a row: loans.
 
     The row's claims raise prices further on. Loans keep the responder from steering towards them:
@@ -209,16 +211,16 @@ def plan_loans(graph, responder, claim_pass, position, memory, weight, lent, col
     but no more than its reduced cost, so that it stays no better. These are steps 1 to 4 of
     :func:`lift`.
 
-    `weight` is a vector, the share of each claim's gain that is lent; `lent` the largest share of a
-    reduced cost that is. Filled are the loans, `price_cuts`, and the state's worths: the most that
-    is collected of each claim from here on, less loans.
+    `weight` is a vector, the share of each claim's gain that is lent; `lent_share` the largest
+    share of a reduced cost that is. Filled are the loans, `price_cuts`, and the state's worths: the
+    most that is collected of each claim from here on, less loans.
     """
     own = responder.own_index[position]
     slots = graph.action_slot[graph.situation[position]]
     values_now, values_after = claim_pass.values_now, claim_pass.values_after
     best_now, best_after = fill_action_values(responder, claim_pass, own, memory, slots, columns)
     reference = 0
-    while values_after[reference] < best_after - AS_GOOD:
+    while values_after[reference] < best_after - VALUE_TIE:
         reference += 1
     reference_slot = slots[reference, memory]
     reference_way = reference_slot // num_lanes(graph)
@@ -230,7 +232,7 @@ def plan_loans(graph, responder, claim_pass, position, memory, weight, lent, col
         # The claims lower values. By how much more they lower this action's than the best one: what
         # its reduced cost rises by.
         rise = values_now[action] - values_after[action] - (best_now - best_after)
-        most_lent = max(0.0, min(cost + rise, lent * cost + max(0.0, rise)))
+        most_lent = max(0.0, min(cost + rise, lent_share * cost + max(0.0, rise)))
         loan = 0.0
         if action != reference:
             slot = slots[action, memory]
@@ -238,13 +240,13 @@ def plan_loans(graph, responder, claim_pass, position, memory, weight, lent, col
             loan = min(claim_pass.gains[reference_way, way], most_lent)
             worths = larger(worths, -loan + slot_worths(claim_pass, slot, columns))
         claim_pass.price_cuts[own, memory, action] = loan
-    first = first_column(graph, position, memory, columns)
+    first = first_of_state(graph, position, memory, columns)
     store(claim_pass.state_worths, first, worths)
     claim_pass.state_worths[first + len(columns) - 1] = best_now - best_after
 
 
 @kernel
-def lift(graph, responder, claim_pass, members, weights, lent, columns):
+def lift(graph, responder, claim_pass, members, weights, lent_share, columns):
     """Value the claims of one row on a responder that pays dual prices, and plan loans before it.
 
     A claim raises the dual price of an action in the row, an information set; loans lower prices
@@ -254,7 +256,7 @@ def lift(graph, responder, claim_pass, members, weights, lent, columns):
     1. Values of its actions: now, and once its own values have fallen by these claims.
     2. The action that is then best is the reference; the most that a claim gains by each other way.
     3. Loans: an action's price is lowered by at most what a claim gains, weighted; by the reduced
-       cost that these claims make themselves, and by at most the share `lent` of that before.
+       cost that these claims make themselves, and by at most the share `lent_share` of that before.
     4. The worth of a claim is the largest over actions, less their loans.
 
     `members`, (m,), are the row's positions. In their states, `state_worths` of `claim_pass` has
@@ -266,7 +268,7 @@ def lift(graph, responder, claim_pass, members, weights, lent, columns):
     width = len(columns)
     weight = load(weights, 0, columns)
     has_gains = claim_pass.has_gains
-    if count_before(graph, responder.own_index, claim_pass, members) < 0:
+    if find_before_row(graph, responder.own_index, claim_pass, members) < 0:
         return False
     for order_index in range(len(graph.position_order) - 1, -1, -1):
         position = graph.position_order[order_index]
@@ -274,9 +276,9 @@ def lift(graph, responder, claim_pass, members, weights, lent, columns):
             continue
         own = responder.own_index[position]
         if own < 0:
-            claim_others_states(graph, responder, claim_pass, position, columns)
+            value_claims_of_others(graph, responder, claim_pass, position, columns)
             continue
-        claim_own_ways(graph, responder, claim_pass, position, columns)
+        value_claims_of_own_ways(graph, responder, claim_pass, position, columns)
         slots = graph.action_slot[graph.situation[position]]
         current_lane = -1
         for memory in claim_pass.memories_by_lane:
@@ -287,7 +289,7 @@ def lift(graph, responder, claim_pass, members, weights, lent, columns):
                 current_lane = lane
                 for way in range(len(has_gains)):
                     has_gains[way] = 0
-            plan_loans(graph, responder, claim_pass, position, memory, weight, lent, columns)
+            plan_loans(graph, responder, claim_pass, position, memory, weight, lent_share, columns)
         for slot in range(responder.way_values.shape[1]):
             value_fall = claim_pass.slot_worths[slot * width + width - 1]
             claim_pass.way_value_falls[own, slot] = value_fall
@@ -295,7 +297,7 @@ def lift(graph, responder, claim_pass, members, weights, lent, columns):
 
 
 @part
-def note_size(responder, number):
+def note_largest(responder, number):
     """Raise ``responder.largest_size`` to the size of a number, if that is larger."""
     responder.largest_size[0] = max(responder.largest_size[0], abs(number))
 
@@ -318,17 +320,17 @@ def lend(graph, responder, claim_pass, row_index, row_prices, columns):
         for memory in range(responder.is_reachable.shape[1]):
             if not responder.is_reachable[position, memory]:
                 continue
-            first = first_column(graph, position, memory, columns)
+            first = first_of_state(graph, position, memory, columns)
             responder.values[position, memory] -= claim_pass.state_worths[first + fall]
             if not lends:
                 continue
             for action in range(claim_pass.price_cuts.shape[2]):
                 loan = claim_pass.price_cuts[own, memory, action]
                 responder.prices[own, memory, action] -= loan
-                note_size(responder, responder.prices[own, memory, action])
+                note_largest(responder, responder.prices[own, memory, action])
                 if row_index[own] >= 0:
                     row_prices[row_index[own], memory, action] -= loan
-                    note_size(responder, row_prices[row_index[own], memory, action])
+                    note_largest(responder, row_prices[row_index[own], memory, action])
         if lends:
             for slot in range(responder.way_values.shape[1]):
                 responder.way_values[own, slot] -= claim_pass.way_value_falls[own, slot]
@@ -342,51 +344,101 @@ def change_price(responder, prices, row_prices, action, change):
     """
     row_prices[action] += change
     prices[action] += change
-    note_size(responder, row_prices[action])
-    note_size(responder, prices[action])
+    note_largest(responder, row_prices[action])
+    note_largest(responder, prices[action])
+
+
+@part
+def best_worths(graph, responder, claim_pass, position, memory, row_prices, columns):
+    """Return the worths of a row's claims by the best actions of a state, those of no reduced cost.
+
+    A worth is the most that is collected of a claim, a rise of a dual price, from the state on;
+    there are W side by side. `row_prices` (K,) is the row's part of the state's prices. Filled is
+    ``claim_pass.reduced_costs``, (K,): by how much each action is worth less than the best.
+    """
+    own = responder.own_index[position]
+    slots = graph.action_slot[graph.situation[position]]
+    worths = splat(NONE, columns)
+    for action in range(len(slots)):
+        slot = slots[action, memory]
+        price = responder.prices[own, memory, action]
+        action_value = responder.way_values[own, slot] - price
+        reduced_cost = responder.values[position, memory] - action_value
+        claim_pass.reduced_costs[action] = reduced_cost
+        if reduced_cost < VALUE_TIE:
+            action_worths = row_prices[action] + slot_worths(claim_pass, slot, columns)
+            worths = larger(worths, action_worths)
+    return worths
+
+
+@part
+def lend_more(
+    responder, claim_pass, prices, slots, memory, row_prices, best, idle, lent_share, columns
+):
+    """Lower the prices of actions in a state, (K,), by which some claim collects more than `best`.
+
+    `best` are the worths of the W claims by the best actions. An action is lent the largest
+    difference, at most the share `lent_share` of its reduced cost. Returns the worths by all
+    actions then. `row_prices`, (K,), are one row's part of the prices, `idle` is large for numbers
+    that are no claim; ``slots[action, memory]`` is where an action's worths lie.
+    """
+    worths = best
+    for action in range(len(slots)):
+        reduced_cost = claim_pass.reduced_costs[action]
+        if not reduced_cost < VALUE_TIE:
+            slot = slots[action, memory]
+            action_worths = row_prices[action] + slot_worths(claim_pass, slot, columns)
+            gain = max(0.0, largest(action_worths - best - idle))
+            loan = min(lent_share * reduced_cost, gain)
+            change_price(responder, prices, row_prices, action, -loan)
+            worths = larger(worths, -loan + action_worths)
+    return worths
+
+
+@part
+def take_back(
+    responder, claim_pass, prices, slots, memory, row_prices, worths, idle, returned_share, columns
+):
+    """Raise the prices of actions in a state, (K,), by which every claim collects less.
+
+    Less than its worth, one of W: by the share `returned_share` of the least difference, so much of
+    the action's loan is not needed. Other arguments are as of :func:`lend_more`.
+    """
+    for action in range(len(slots)):
+        slot = slots[action, memory]
+        action_worths = row_prices[action] + slot_worths(claim_pass, slot, columns)
+        excess = returned_share * max(0.0, -largest(action_worths - worths - idle))
+        change_price(responder, prices, row_prices, action, excess)
 
 
 @part
 def move_loans(
-    graph, responder, claim_pass, position, memory, row_prices, idle, lent, returned, columns
-):
+    graph, responder, claim_pass, position, memory, row_prices, idle, lent_share, returned_share,
+    columns,
+):  # fmt: skip
     """Lower or raise the dual prices of actions in a state before a row: steps 2 to 4 of `revise`.
 
-    Lent more is an action by which some claim of the row (a rise of a price further on) collects
-    more than by the best actions; one by which every claim collects less gives its loan back.
     `row_prices` (K,) is the row's part of the state's prices; `idle` is large for numbers that are
-    no claim. Returns the worths: the most that is collected of each claim from the state on.
+    no claim, a rise of a price in the row. Returns the worths: the most that is collected of each
+    claim from the state on.
     """
-    own = responder.own_index[position]
     slots = graph.action_slot[graph.situation[position]]
-    prices, reduced_cost = responder.prices[own, memory], claim_pass.reduced_costs
-    best_worths = splat(NONE, columns)
-    for action in range(len(slots)):  # find the worths by the best actions, of no reduced cost
-        slot = slots[action, memory]
-        action_value = responder.way_values[own, slot] - prices[action]
-        reduced_cost[action] = responder.values[position, memory] - action_value
-        if reduced_cost[action] < AS_GOOD:
-            worths = row_prices[action] + slot_worths(claim_pass, slot, columns)
-            best_worths = larger(best_worths, worths)
-    reference_worths = best_worths
-    for action in range(len(slots)):  # lend other actions what they collect more
-        if not reduced_cost[action] < AS_GOOD:
-            worths = row_prices[action] + slot_worths(claim_pass, slots[action, memory], columns)
-            gain = max(0.0, largest(worths - reference_worths - idle))
-            loan = min(lent * reduced_cost[action], gain)
-            change_price(responder, prices, row_prices, action, -loan)
-            best_worths = larger(best_worths, -loan + worths)
-    for action in range(len(slots)):  # take back what is lent for nothing
-        worths = row_prices[action] + slot_worths(claim_pass, slots[action, memory], columns)
-        excess = returned * max(0.0, -largest(worths - best_worths - idle))
-        change_price(responder, prices, row_prices, action, excess)
-    return best_worths
+    prices = responder.prices[responder.own_index[position], memory]
+    best = best_worths(graph, responder, claim_pass, position, memory, row_prices, columns)
+    worths = lend_more(
+        responder, claim_pass, prices, slots, memory, row_prices, best, idle, lent_share, columns
+    )
+    take_back(
+        responder, claim_pass, prices, slots, memory, row_prices, worths, idle, returned_share,
+        columns,
+    )  # fmt: skip
+    return worths
 
 
 @kernel
 def revise(
-    graph, responder, claim_pass, scratch, members, row_index, row_prices, idle, lent, returned,
-    columns,
+    graph, responder, claim_pass, scratch, members, row_index, row_prices, idle, lent_share,
+    returned_share, columns,
 ):  # fmt: skip
     """Value all claims of one row anew, and move its loans so that the bound falls most.
 
@@ -396,9 +448,9 @@ def revise(
     1. Choose its best action; the reduced cost of every action is by how much it is worth less.
     2. Worths of the claims: the largest over the actions without a reduced cost.
     3. Other actions: if some claim gains more there, lower the price by this gain, but by at most
-       the share `lent` of the reduced cost.
+       the share `lent_share` of the reduced cost.
     4. If every claim collects less by an action than by the best, raise its price by the share
-       `returned` of the least difference: so much of its loan is not needed.
+       `returned_share` of the least difference: so much of its loan is not needed.
     5. Choose again. However prices move, worths are no less than by any action.
 
     `members`, (m,), are the row's positions, in whose states `state_worths` has the claims before;
@@ -408,7 +460,7 @@ def revise(
     """
     memories = graph.action_slot.shape[2]
     idle_vector = load(idle, 0, columns)  # subtracted: numbers without an action are never largest
-    if count_before(graph, responder.own_index, claim_pass, members) < 0:
+    if find_before_row(graph, responder.own_index, claim_pass, members) < 0:
         return False
     for position in members:
         for memory in range(memories):
@@ -420,10 +472,10 @@ def revise(
             continue
         own = responder.own_index[position]
         if own < 0:
-            claim_others_states(graph, responder, claim_pass, position, columns)
+            value_claims_of_others(graph, responder, claim_pass, position, columns)
             value_others_states(graph, responder, position, scratch)
             continue
-        claim_own_ways(graph, responder, claim_pass, position, columns)
+        value_claims_of_own_ways(graph, responder, claim_pass, position, columns)
         value_own_ways(graph, responder, position, scratch.end_values)
         for memory in range(memories):
             if not responder.is_reachable[position, memory]:
@@ -431,10 +483,10 @@ def revise(
             choose(graph, responder, position, memory)
             worths = move_loans(
                 graph, responder, claim_pass, position, memory, row_prices[row_index[own], memory],
-                idle_vector, lent, returned, columns,
+                idle_vector, lent_share, returned_share, columns,
             )  # fmt: skip
-            note_size(responder, largest(worths))
-            note_size(responder, largest(-1.0 * worths))
-            store(claim_pass.state_worths, first_column(graph, position, memory, columns), worths)
+            note_largest(responder, largest(worths))
+            note_largest(responder, largest(-1.0 * worths))
+            store(claim_pass.state_worths, first_of_state(graph, position, memory, columns), worths)
             choose(graph, responder, position, memory)
     return True

@@ -38,7 +38,7 @@ class Decisions(NamedTuple):
 
 
 @kernel
-def lay_out(states, corners, others, number, dag):
+def fill_decisions(states, corners, others, number, dag):
     """Fill `dag`, a problem against the tables of a mixture, and return its number of outcomes.
 
     A node is a member of `others`: a pair of a table and a state that play can come to against it.
@@ -60,26 +60,24 @@ def lay_out(states, corners, others, number, dag):
         for node in segment(others.member_offsets, table):
             state = others.member_state[node]
             row = states.row_of_state[state]
-            dag.row_of_node[node] = row if states.is_own[state] else -1
-            for corner in range(most_corners):
-                dag.outcome_offsets[node * most_corners + corner] = num_outcomes
-                # At a node of the others only edge 0 has outcomes; a row may have few corners.
-                probabilities = others.tables[table, row]
-                if states.is_own[state]:
-                    if corner >= dag.num_corners[row]:
-                        continue
-                    probabilities = corners.probabilities[corners.corner_offsets[row] + corner]
-                elif corner > 0:
-                    continue
-                num_outcomes = _lay_out_edge(
-                    states, number, state, probabilities, dag, node, corner, num_outcomes
-                )
+            is_own = states.is_own[state]
+            dag.row_of_node[node] = row if is_own else -1
+            num_edges = dag.num_corners[row] if is_own else 1  # others move by edge 0
+            for edge in range(most_corners):
+                dag.outcome_offsets[node * most_corners + edge] = num_outcomes
+                if edge < num_edges:
+                    probabilities = others.tables[table, row]
+                    if is_own:
+                        probabilities = corners.probabilities[corners.corner_offsets[row] + edge]
+                    num_outcomes = _add_outcomes(
+                        states, number, state, probabilities, dag, node, edge, num_outcomes
+                    )
     dag.outcome_offsets[len(dag.row_of_node) * most_corners] = num_outcomes
     return num_outcomes
 
 
 @part
-def _lay_out_edge(states, number, state, probabilities, dag, node, corner, num_outcomes):
+def _add_outcomes(states, number, state, probabilities, dag, node, edge, num_outcomes):
     """Add the outcomes of an edge, of which there are `num_outcomes` so far; return the new number.
 
     An edge leads from a node of the problem, `dag`, by one corner of its row: a distribution over
@@ -93,7 +91,7 @@ def _lay_out_edge(states, number, state, probabilities, dag, node, corner, num_o
             continue
         if fills_outcomes:
             payoff = states.immediate_payoff[state, action]
-            dag.immediate_payoff[node, corner] += probability * payoff
+            dag.immediate_payoff[node, edge] += probability * payoff
         for outcome in action_outcomes(states, state, action):
             if fills_outcomes:
                 chance = states.outcome_probability[outcome]

@@ -2,11 +2,11 @@
 
 The player has *corners* in each row: distributions over actions. A *decision* is a state in which
 the player moves, each corner an edge; at every other node chance moves by edge 0. The relaxation is
-a player who knows the node. Where its bound is too high, rows *claim*: dual prices on corners take
-away what it gains by playing different corners at the nodes of one row. *Loans* lower the prices at
-earlier nodes, by at most the reduced cost there, so that it does not steer towards the claims. The
-most that one corner for the whole row can collect is *refunded*. ``docs/existence.md``, "Prices",
-has the theorem, by which any prices give a bound; these are found row by row.
+a player who knows the node. Where its bound is too high, dual prices are raised at the nodes of a
+row: they take away what it gains by playing different corners there. Prices at earlier nodes are
+cut, by at most the reduced cost there, so that it does not steer towards the row. The most that one
+corner for the whole row can collect of these prices is added to the bound. ``docs/existence.md``,
+"Prices", has the theorem, by which any prices give a bound; these are found row by row.
 
 Sizes: R rows, N nodes in an order in which play meets them, C corners at most.
 """
@@ -21,10 +21,11 @@ from hogeq.support.aliases import Floats, Ints
 
 # Results of `close`: the bound is proved, a response above it is found, or the search goes on.
 CLOSED, FOUND, OPEN = 0, 1, 2
-AS_GOOD = 1e-11  # edges worth less than this apart are as good, however a processor rounds
-NO_LOSS = 1e-12  # a row that loses no more by forgetting has nothing to claim
-COVER = 1.2  # most that negative claims of a corner sum to, as a multiple of its positive ones
+VALUE_TIE = 1e-11  # values less than this apart are equal, however a processor rounds
+NO_LOSS = 1e-12  # a row that loses no more by forgetting has no prices
+COVER = 1.2  # most that negative prices of a corner sum to, as a multiple of its positive ones
 PLAIN, PRICED = -1, -2  # leaves: of the relaxation alone, and of one that pays prices
+EXCEEDED = -3  # no node of a search tree: a response gets more than the target
 
 
 class Workspace(NamedTuple):
@@ -33,14 +34,14 @@ class Workspace(NamedTuple):
     dual_prices: Floats  # (N, C), dual price of each corner at each node
     node_values: Floats  # (N,), payoff less prices, from each node on
     edge_values: Floats  # (N, C)
-    claim_worths: Floats  # (N, C), most that is collected from a node on of each corner's claims
+    collected_later: Floats  # (N, C), most that is collected from a node on of each corner's prices
     node_reach: Floats  # (N,), by the edges of highest value
     row_loss: Floats  # (R,), loss by playing one corner, the best, at all nodes of a row
     response: Ints  # (R,), this corner: the relaxation, rounded to a response
     largest: Floats  # (1,), size of a price, a worth or a value, at any time
-    most_claims: Ints  # (1,), most rows that claimed for one leaf
+    most_claims: Ints  # (1,), most rows that had prices of their own for one leaf
     corner_sums: Floats  # (at least 2 and R, C), values of a corner at all nodes of its row
-    collected: Floats  # (C, C), by edge of a node and corner of the row: claims collected after it
+    collected: Floats  # (C, C), by edge of a node and corner of the row: collected after it
 
 
 @part
@@ -90,6 +91,21 @@ def _first_best(values, count, tolerance):
 
 
 @part
+def _edges_played(dag, fixed, node):
+    """Return the edges that a node may play: the first, and the one after the last.
+
+    Its row (information set) plays the edge ``fixed[row]``, or if that is -1 any. Chance moves by
+    edge 0.
+    """
+    row = dag.row_of_node[node]
+    if row < 0:
+        return 0, 1
+    if fixed[row] < 0:
+        return 0, dag.num_corners[row]
+    return fixed[row], fixed[row] + 1
+
+
+@part
 def _solve(dag, fixed, values_all, work):
     """Solve the relaxation at the present prices by backward induction; return its payoff.
 
@@ -105,9 +121,9 @@ def _solve(dag, fixed, values_all, work):
             value = _edge_value(dag, work.node_values, node, 0)
             work.node_values[node] = dag.immediate_payoff[node, 0] + value
             continue
-        low, high = 0, dag.num_corners[row]
-        if fixed[row] >= 0 and not values_all:
-            low, high = fixed[row], fixed[row] + 1
+        low, high = _edges_played(dag, fixed, node)
+        if values_all:
+            low, high = 0, dag.num_corners[row]
         best_value = -np.inf
         for corner in range(low, high):
             value = _edge_value(dag, work.node_values, node, corner)
@@ -191,134 +207,141 @@ def _round_to_response(dag, fixed, work):
 
 
 @part
-def _claim(dag, row, work):
-    """Charge a row's claims: add them to the dual prices at the nodes of the row.
+def _best_corner_of_row(dag, row, work):
+    """Return the corner with the largest sum of values at the nodes of a row, weighted by reach.
 
-    A claim is a Lagrange multiplier on the constraint that a row, an information set, plays one
-    corner (a distribution over actions) at all its nodes: a price for each corner at each node,
-    which takes away what a player who knows the node gains by playing different ones.
+    A corner is one of the distributions over actions that the row, an information set, may play.
+    The first row of ``work.corner_sums`` is scratch, for these sums.
+    """
+    sums = work.corner_sums[0]
+    sums[:] = 0.0
+    for node in _related(dag, row):
+        if dag.relation_to_row[row, node] == IN_ROW:
+            for corner in range(dag.num_corners[row]):
+                sums[corner] += work.node_reach[node] * work.edge_values[node, corner]
+    return _first_best(sums, dag.num_corners[row], VALUE_TIE)
 
-    1. Find the corner that is best for the whole row, by reach.
-    2. The claim of a corner at a node is its value there less that corner's.
-    3. Shrink a corner's negative claims so that, weighted by reach, they sum to at most `COVER`
+
+@part
+def _raise_prices(dag, row, work):
+    """Add to the dual prices at the nodes of a row what a player who knows the node gains there.
+
+    A dual price is a Lagrange multiplier on the constraint that a row, an information set, plays
+    one corner (a distribution over actions) at all its nodes: for each corner at each node.
+
+    1. Find the corner that is best for the whole row.
+    2. The price of a corner at a node is its value there less that corner's.
+    3. Shrink a corner's negative prices so that, weighted by reach, they sum to at most `COVER`
        times its positive ones: then reduced costs are left for other rows.
 
-    Written at these nodes are `dual_prices`, `claim_worths` (the claims), `edge_values` and
+    Written at these nodes are `dual_prices`, `collected_later` (the prices), `edge_values` and
     `node_values`. The first two rows of `corner_sums` are scratch: in step 3 the sums of positive
-    and of negative claims.
+    and of negative prices.
     """
     num_corners, sums = dag.num_corners[row], work.corner_sums
+    row_best = _best_corner_of_row(dag, row, work)
     sums[:2] = 0.0
     for node in _related(dag, row):
         if dag.relation_to_row[row, node] == IN_ROW:
             for corner in range(num_corners):
-                sums[0, corner] += work.node_reach[node] * work.edge_values[node, corner]
-    row_best = _first_best(sums[0], num_corners, AS_GOOD)
-    sums[:2] = 0.0
-    for node in _related(dag, row):
-        if dag.relation_to_row[row, node] == IN_ROW:
-            for corner in range(num_corners):
-                claim = work.edge_values[node, corner] - work.edge_values[node, row_best]
-                sums[int(claim < 0.0), corner] += work.node_reach[node] * abs(claim)
+                price = work.edge_values[node, corner] - work.edge_values[node, row_best]
+                sums[int(price < 0.0), corner] += work.node_reach[node] * abs(price)
     for node in _related(dag, row):
         if dag.relation_to_row[row, node] == IN_ROW:
             # It stays that of `row_best` but for rounding, since no other corner is left with more.
             node_value = work.edge_values[node, row_best]
             for corner in range(num_corners):
-                claim = work.edge_values[node, corner] - node_value
-                if claim < 0.0 and COVER * sums[0, corner] < sums[1, corner]:
-                    claim *= COVER * sums[0, corner] / sums[1, corner]
-                work.claim_worths[node, corner] = claim
-                work.dual_prices[node, corner] += claim
-                work.edge_values[node, corner] -= claim
-                _note_size(claim, work)
+                price = work.edge_values[node, corner] - node_value
+                if price < 0.0 and COVER * sums[0, corner] < sums[1, corner]:
+                    price *= COVER * sums[0, corner] / sums[1, corner]
+                work.collected_later[node, corner] = price
+                work.dual_prices[node, corner] += price
+                work.edge_values[node, corner] -= price
+                _note_size(price, work)
                 node_value = max(node_value, work.edge_values[node, corner])
             work.node_values[node] = node_value
 
 
 @part
-def _lend(dag, row, fixed, work):
-    """Carry a row's claims to all nodes before it, lower prices there, and return the refund.
+def _collect_after_edge(dag, row, node, edge, work):
+    """Fill an edge's value, ``work.edge_values[node, edge]``, and what it collects later on.
 
-    Claims are the dual prices of the row's nodes; the refund is the most that a player collects of
-    them who plays one corner (distribution over actions) in the whole row. At each node before the
-    row, the last first:
-
-    1. Values of its edges, and what is collected after each edge of the row's claims.
-    2. The best edge, the first on ties, is the reference.
-    3. A loan lowers the price of every other edge: by the most that a claim collects more by this
-       edge than by the reference, but no more than its reduced cost: the edge stays no better.
-    4. The node's worth of a claim is the largest over its edges, less the loan.
-
-    The refund is the largest mean worth of a claim at the start. Written are `dual_prices`,
-    `claim_worths`, `edge_values`, `node_values` and `largest` of `work`; `collected` is scratch.
+    The latter, ``work.collected[edge]``, is the mean over the edge's outcomes of
+    ``collected_later``: what is collected of the dual prices of a row, for each of its corners
+    (distributions over actions).
     """
-    num_claims = dag.num_corners[row]  # one for each corner of the row
-    for node in _related(dag, row)[::-1]:
-        if dag.relation_to_row[row, node] != BEFORE:
-            continue
-        mover_row = dag.row_of_node[node]
-        low, high = 0, 1  # chance moves by edge 0
-        if mover_row >= 0:
-            high = dag.num_corners[mover_row]
-            if fixed[mover_row] >= 0:
-                low, high = fixed[mover_row], fixed[mover_row] + 1
-        best_value = -np.inf
-        for corner in range(low, high):
-            _collect_after_edge(dag, row, node, corner, work)
-            best_value = max(best_value, work.edge_values[node, corner])
-        reference = low
-        while work.edge_values[node, reference] < best_value - AS_GOOD:
-            reference += 1
-        for claim in range(num_claims):
-            work.claim_worths[node, claim] = work.collected[reference, claim]
-        for corner in range(low, high):
-            loan = 0.0  # at first, the most that a claim collects more than by the reference
-            for claim in range(num_claims):
-                gain = work.collected[corner, claim] - work.collected[reference, claim]
-                loan = max(loan, gain)
-            reduced_cost = max(0.0, best_value - work.edge_values[node, corner])
-            loan = min(loan, reduced_cost)
-            _note_size(work.dual_prices[node, corner], work)
-            work.dual_prices[node, corner] -= loan
-            work.edge_values[node, corner] += loan
-            for claim in range(num_claims):
-                worth = work.collected[corner, claim] - loan
-                work.claim_worths[node, claim] = max(work.claim_worths[node, claim], worth)
-        for claim in range(num_claims):
-            _note_size(work.claim_worths[node, claim], work)
-        work.node_values[node] = best_value
-    refund = -np.inf
-    for claim in range(num_claims):
-        start_worth = 0.0
-        for start in range(len(dag.start_node)):
-            node = dag.start_node[start]
-            if dag.relation_to_row[row, node]:
-                start_worth += dag.start_probability[start] * work.claim_worths[node, claim]
-        refund = max(refund, start_worth)
-    return refund
-
-
-@part
-def _collect_after_edge(dag, row, node, corner, work):
-    """Fill an edge's value, ``work.edge_values[node, corner]``, and what it collects of claims.
-
-    Claims are the dual prices of the row, one for each of its corners (distributions over actions),
-    further on. The latter, ``work.collected[corner]``, is the mean worth of each claim of a row
-    after the edge.
-    """
-    num_claims = dag.num_corners[row]
-    value = dag.immediate_payoff[node, corner] - work.dual_prices[node, corner]
-    for claim in range(num_claims):
-        work.collected[corner, claim] = 0.0
-    for outcome in edge_outcomes(dag, node, corner):
+    value = dag.immediate_payoff[node, edge] - work.dual_prices[node, edge]
+    collected = work.collected[edge]
+    for corner in range(dag.num_corners[row]):
+        collected[corner] = 0.0
+    for outcome in edge_outcomes(dag, node, edge):
         after = dag.outcome_node[outcome]
         chance = dag.outcome_probability[outcome]
         value += chance * work.node_values[after]
         if dag.relation_to_row[row, after]:
-            for claim in range(num_claims):
-                work.collected[corner, claim] += chance * work.claim_worths[after, claim]
-    work.edge_values[node, corner] = value
+            for corner in range(dag.num_corners[row]):
+                collected[corner] += chance * work.collected_later[after, corner]
+    work.edge_values[node, edge] = value
+
+
+@part
+def _cut_prices_at_node(dag, row, fixed, node, work):
+    """Cut the dual prices of edges at a node before a row, and fill what the node collects later.
+
+    1. Values of the edges, and what is collected after each of the prices of the row, by corner
+       (distribution over actions) of the row.
+    2. The best edge, the first on ties, is the reference.
+    3. The price of every other edge falls by the most that a corner collects more by this edge than
+       by the reference, but no more than its reduced cost: the edge stays no better.
+    4. The node collects the largest over its edges, less this cut.
+
+    Written are `dual_prices`, `collected_later`, `edge_values`, `node_values` and `largest` of
+    `work`; `collected` is scratch.
+    """
+    num_corners = dag.num_corners[row]
+    low, high = _edges_played(dag, fixed, node)
+    best_value = -np.inf
+    for edge in range(low, high):
+        _collect_after_edge(dag, row, node, edge, work)
+        best_value = max(best_value, work.edge_values[node, edge])
+    reference = low
+    while work.edge_values[node, reference] < best_value - VALUE_TIE:
+        reference += 1
+    for corner in range(num_corners):
+        work.collected_later[node, corner] = work.collected[reference, corner]
+    for edge in range(low, high):
+        largest_gain = 0.0
+        for corner in range(num_corners):
+            gain = work.collected[edge, corner] - work.collected[reference, corner]
+            largest_gain = max(largest_gain, gain)
+        reduced_cost = max(0.0, best_value - work.edge_values[node, edge])
+        cut = min(largest_gain, reduced_cost)
+        _note_size(work.dual_prices[node, edge], work)
+        work.dual_prices[node, edge] -= cut
+        work.edge_values[node, edge] += cut
+        for corner in range(num_corners):
+            collected = work.collected[edge, corner] - cut
+            work.collected_later[node, corner] = max(work.collected_later[node, corner], collected)
+    for corner in range(num_corners):
+        _note_size(work.collected_later[node, corner], work)
+    work.node_values[node] = best_value
+
+
+@part
+def _most_collected(dag, row, work):
+    """Return the most that a corner of a row (a distribution over actions) collects of its prices.
+
+    It is the largest mean, over the nodes in which play begins, of ``work.collected_later``.
+    """
+    most = -np.inf
+    for corner in range(dag.num_corners[row]):
+        collected = 0.0
+        for start in range(len(dag.start_node)):
+            node = dag.start_node[start]
+            if dag.relation_to_row[row, node]:
+                collected += dag.start_probability[start] * work.collected_later[node, corner]
+        most = max(most, collected)
+    return most
 
 
 @part
@@ -326,27 +349,30 @@ def _price(dag, target, fixed, work):
     """Lower the relaxation's bound by dual prices until it is the target; return the bound.
 
     The relaxation is Lagrangian: a player knows the node, and pays for playing differently at nodes
-    of one row (information set). A row's claim is its dual prices, a refund the most that one way
-    to play the row collects of them. Rows claim one after the other, that which loses most by
-    forgetting first. The bound is the payoff of the relaxation at the prices, plus the refunds of
-    all claims; infinite if no prices were found that meet the target. Begins at the relaxation
-    without prices, which is solved and visited; all prices are 0 again afterwards.
+    of one row (information set). Rows get prices one after the other, the one that loses most by
+    forgetting first. The bound is the payoff of the relaxation at the prices, plus for each of
+    these rows the most that one way to play it collects; infinite if no prices were found that meet
+    the target. Begins at the relaxation without prices, which is solved and visited; all prices are
+    0 again afterwards.
     """
-    refunds, num_claims, bound = 0.0, 0, np.inf
+    all_collected, num_rows, bound = 0.0, 0, np.inf
     while True:
         row = _argmax(work.row_loss)
         if work.row_loss[row] <= NO_LOSS:
             break
-        work.row_loss[row] = 0.0  # each row claims once
-        if num_claims:
-            _visit(dag, fixed, work, AS_GOOD, _related(dag, row))
-        _claim(dag, row, work)
-        refunds += _lend(dag, row, fixed, work)
-        num_claims += 1
-        if _start_value(dag, work.node_values) + refunds <= target:
+        work.row_loss[row] = 0.0  # each row gets prices once
+        if num_rows:
+            _visit(dag, fixed, work, VALUE_TIE, _related(dag, row))
+        _raise_prices(dag, row, work)
+        for node in _related(dag, row)[::-1]:
+            if dag.relation_to_row[row, node] == BEFORE:
+                _cut_prices_at_node(dag, row, fixed, node, work)
+        all_collected += _most_collected(dag, row, work)
+        num_rows += 1
+        if _start_value(dag, work.node_values) + all_collected <= target:
             # Solved anew: the proof rests on the prices alone, not on values that were updated.
-            bound = _solve(dag, fixed, False, work) + refunds
-            work.most_claims[0] = max(work.most_claims[0], num_claims)
+            bound = _solve(dag, fixed, False, work) + all_collected
+            work.most_claims[0] = max(work.most_claims[0], num_rows)
             for node in range(len(dag.row_of_node)):
                 _note_size(work.node_values[node], work)
                 for corner in range(work.dual_prices.shape[1]):
@@ -388,6 +414,51 @@ class Search(NamedTuple):
     bound: Floats  # (1,), highest bound of all leaves so far
 
 
+@part
+def _bound_node(dag, target, is_priced, search, work):
+    """Bound a node of the search tree: steps 1 to 3 of :func:`close`; return what it is, and bound.
+
+    It is a leaf, `PLAIN` or `PRICED`, or the row to branch on; or `EXCEEDED`, if
+    ``search.response`` gets more than the target.
+    """
+    fixed = search.fixed
+    bound = _solve(dag, fixed, False, work)
+    if bound <= target:
+        return PLAIN, bound
+    _visit(dag, fixed, work, 0.0, range(len(dag.row_of_node)))
+    _round_to_response(dag, fixed, work)
+    for row in range(len(fixed)):
+        search.response[row] = work.response[row]
+    worst_row = _argmax(work.row_loss)
+    loses_nothing = work.row_loss[worst_row] <= 0.0  # the relaxation is a response itself
+    payoff = bound if loses_nothing else _solve(dag, search.response, False, work)
+    if payoff > target:
+        return EXCEEDED, bound
+    if is_priced:
+        _solve(dag, fixed, False, work)  # again, since the response overwrote the values
+        bound = _price(dag, target, fixed, work)
+        if bound <= target:
+            return PRICED, bound
+    return worst_row, bound
+
+
+@part
+def _go_on(dag, search):
+    """Go from a leaf of the search tree to the next node, depth first; ``search.depth`` -1 if none.
+
+    The last branched row that has a corner left plays the next one; those after it are free again.
+    """
+    fixed, depth = search.fixed, search.depth
+    while depth[0] > 0:
+        row = search.branched_rows[depth[0] - 1]
+        fixed[row] += 1
+        if fixed[row] < dag.num_corners[row]:
+            return
+        fixed[row] = -1
+        depth[0] -= 1
+    depth[0] = -1
+
+
 @kernel
 def close(dag, target, most_nodes, is_priced, search, work):
     """Prove that no pure response gets more than a target, or find one, by branch and bound.
@@ -402,45 +473,21 @@ def close(dag, target, most_nodes, is_priced, search, work):
 
     Returns `CLOSED`, `FOUND` or `OPEN`: call it again then with the same `search`.
     """
-    fixed, depth = search.fixed, search.depth
+    depth = search.depth
     while depth[0] >= 0:
         if most_nodes == 0 or search.num_nodes[0] == len(search.preorder):
             return OPEN
         most_nodes -= 1
-        branching_row = PLAIN
-        bound = _solve(dag, fixed, False, work)
-        if bound > target:
-            _visit(dag, fixed, work, 0.0, range(len(dag.row_of_node)))
-            _round_to_response(dag, fixed, work)
-            for row in range(len(fixed)):
-                search.response[row] = work.response[row]
-            worst_row = _argmax(work.row_loss)
-            loses_nothing = work.row_loss[worst_row] <= 0.0  # the relaxation is a response itself
-            payoff = bound if loses_nothing else _solve(dag, search.response, False, work)
-            if payoff > target:
-                return FOUND
-            branching_row = worst_row
-            if is_priced:
-                _solve(dag, fixed, False, work)  # again, since the response overwrote the values
-                bound = _price(dag, target, fixed, work)
-                if bound <= target:
-                    branching_row = PRICED
-        search.preorder[search.num_nodes[0]] = branching_row
+        node, bound = _bound_node(dag, target, is_priced, search, work)
+        if node == EXCEEDED:
+            return FOUND
+        search.preorder[search.num_nodes[0]] = node
         search.num_nodes[0] += 1
-        if branching_row >= 0:  # go down to the first corner of the row
-            search.branched_rows[depth[0]] = branching_row
-            fixed[branching_row] = 0
+        if node >= 0:  # a row: go down to its first corner
+            search.branched_rows[depth[0]] = node
+            search.fixed[node] = 0
             depth[0] += 1
-            continue
-        search.bound[0] = max(search.bound[0], bound)
-        # Go on to the next corner of the last row that has one left; unset the rows after it.
-        while depth[0] > 0:
-            row = search.branched_rows[depth[0] - 1]
-            fixed[row] += 1
-            if fixed[row] < dag.num_corners[row]:
-                break
-            fixed[row] = -1
-            depth[0] -= 1
-        if depth[0] == 0:
-            depth[0] = -1
+        else:
+            search.bound[0] = max(search.bound[0], bound)
+            _go_on(dag, search)
     return CLOSED

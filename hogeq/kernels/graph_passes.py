@@ -9,13 +9,13 @@ from hogeq.kernels.arrays import FULL_MEMORY, NATURE, Play
 from hogeq.kernels.cache import kernel, part
 from hogeq.kernels.graph_turns import (
     add_weighted_values,
+    average_over_actions,
     block_positions,
     exclude_illegal,
     maximise,
-    mix,
     positions_of_blocks,
     probabilities_at,
-    send,
+    send_on,
     set_row,
     value_ways,
 )
@@ -40,7 +40,7 @@ def value(graph, first, last, rule, matches, choice, scratch):
     Of the blocks of positions from `first`, below `last`, which do not recur: play never returns to
     a block. A match is one opponent of the player. Filled are ``matches.values`` (n, C, H), to the
     player, and `choice` (C, H), the best actions of the last match. `rule` and `matches` are as of
-    :func:`act`.
+    :func:`value_and_set_rows`.
     """
     positions = positions_of_blocks(graph, first, last)
     for order_index in range(len(positions) - 1, -1, -1):
@@ -66,7 +66,7 @@ def value(graph, first, last, rule, matches, choice, scratch):
                 way_values = value_ways(
                     graph, position, probabilities, match_values, payoff, scratch, match
                 )
-                mix(graph, position, probabilities, way_values, state_values)
+                average_over_actions(graph, position, probabilities, way_values, state_values)
             if rule.skips_mirrors:
                 fill_mirror(graph, position, rule.payoff_sum, match_values)
 
@@ -78,7 +78,7 @@ def sum_row_values(graph, rule, row, positions, matches, sums, scratch):
     A row is an information set. Both are sums over memories, opponents (`match`) and those of
     `positions` that have the row. `scratch.way_values` keeps the values of ways at the last
     position, by opponent; a way is a distribution over the ends of a turn, by which an action is
-    played. `rule`, `matches` and `sums` are as of :func:`act`.
+    played. `rule`, `matches` and `sums` are as of :func:`value_and_set_rows`.
     """
     action_values = sums.action_values[row]
     sums.reach[row] = 0.0
@@ -97,7 +97,7 @@ def sum_row_values(graph, rule, row, positions, matches, sums, scratch):
 
 
 @kernel
-def act(graph, first, last, rule, matches, sums, scratch):
+def value_and_set_rows(graph, first, last, rule, matches, sums, scratch):
     """Value blocks, the last first, and set the player's rows.
 
     A row has the probabilities of an information set, a block the positions of one row. Of those
@@ -133,7 +133,9 @@ def act(graph, first, last, rule, matches, sums, scratch):
                     value_ways(
                         graph, position, probabilities, match_values, matches.payoff, scratch, match
                     )
-                mix(graph, position, probabilities, way_values, match_values[position])
+                average_over_actions(
+                    graph, position, probabilities, way_values, match_values[position]
+                )
                 if rule.skips_mirrors:
                     fill_mirror(graph, position, rule.payoff_sum, match_values)
 
@@ -156,4 +158,4 @@ def forward(graph, first, last, me, policies, reach, row_reach, scratch):
             if graph.player[position] == me:
                 row_reach[graph.row[position]] += position_reach
             probabilities = probabilities_at(graph, position, play)
-            send(graph, position, probabilities, reach[position], reach, scratch)
+            send_on(graph, position, probabilities, reach[position], reach, scratch)

@@ -152,7 +152,7 @@ def value_ways(graph, position, probabilities, values, payoff, scratch, match):
 
 
 @part
-def mix(graph, position, probabilities, way_values, values):
+def average_over_actions(graph, position, probabilities, way_values, values):
     """Fill the expected `values`, (H,), of a position's memories under action probabilities, (K,).
 
     An action in a memory is worth the entry of `way_values`, (U * J,), at its slot: the expected
@@ -208,7 +208,7 @@ def add_weighted_values(graph, position, weight, reach, way_values, action_value
 
 
 @part
-def act_out(graph, position, probabilities, reach, way_reach):
+def spread_over_ways(graph, position, probabilities, reach, way_reach):
     """Add the reach of a position's memories, (H,), times action probabilities, to `way_reach`.
 
     That has an entry for each slot, (U * J,): a way to play (a distribution over the ends of a
@@ -265,7 +265,7 @@ def send_to_states(graph, position, end_reach, state_reach):
 
 
 @part
-def pass_on(graph, position, probabilities, state_reach, scratch):
+def send_ways_on(graph, position, probabilities, state_reach, scratch):
     """Send the reach of a position's ways to the states that follow, (C, H).
 
     A way is a distribution over the ends of a turn; each end leads to a state, or play is over.
@@ -285,13 +285,13 @@ def pass_on(graph, position, probabilities, state_reach, scratch):
 
 
 @part
-def send(graph, position, probabilities, reach, state_reach, scratch):
+def send_on(graph, position, probabilities, reach, state_reach, scratch):
     """Send the reach of a position's memories, (H,), to the states that follow, (C, H).
 
     They act by `probabilities`, (K,).
     """
-    act_out(graph, position, probabilities, reach, scratch.way_reach)
-    pass_on(graph, position, probabilities, state_reach, scratch)
+    spread_over_ways(graph, position, probabilities, reach, scratch.way_reach)
+    send_ways_on(graph, position, probabilities, state_reach, scratch)
 
 
 @part

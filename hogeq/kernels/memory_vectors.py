@@ -7,9 +7,9 @@ play. When the turn passes, the two records change places: a matrix of them is t
 
 A *column* is the cells of one opponent's score. It keeps what its bases lead to, or come from: its
 afterstates by record, its rolls and its sums, each in a ring no longer than it is needed. So the
-columns in use stay in the processor's second-level cache. The table `at` has a row for each score,
-from some below 0 on: where each record of an afterstate lies in the column, then where the rolls
-of a base do, then its sums.
+columns in use stay in the processor's second-level cache. The table `column_positions` has a row
+for each score, from some below 0 on: where each record of an afterstate lies in the column, then
+where the rolls of a base do, then its sums.
 
 A *seat* is a player of a match: match * players + player. K is the number of rolls, G the goal.
 """
@@ -40,12 +40,12 @@ class Shape(NamedTuple):
 
     @property
     def rows_below(self) -> int:
-        """Rows of the table `at` before that of score 0."""
+        """Rows of the table `column_positions` before that of score 0."""
         return self.dice.sides + 1
 
     @property
     def row_size(self) -> int:
-        """Numbers of a row of the table `at`."""
+        """Numbers of a row of the table `column_positions`."""
         return self.num_records + 2
 
     @property
@@ -69,36 +69,42 @@ class _ColumnBase:
     """
 
     def __init__(self, code, shape, args, seat, opponent, own, direction=1):
-        self.code, self.shape, self.args, self._own = code, shape, args, own
+        self.code = code
+        self.shape = shape
+        self.args = args
         self.column = args.columns[(seat * args.goal + opponent) * args.column_size :]
-        self.num_registers, self._direction = shape.lanes // code.width, direction
-        self.wins = self.no_dice_position = None  # only the pass of values sets and reads them
+        self.num_registers = shape.lanes // code.width
+        self._own = own
+        self._direction = direction
+        # Only the pass of values sets and reads these.
+        self.wins_at_once = None
+        self.no_dice_position = None
 
-    def _find(self, away, column):
-        """Read the table `at`, by column: where the base so far away has its numbers."""
+    def _read_position(self, away, entry):
+        """Read an entry of `column_positions`, for the base so many points above this one."""
         row = self._own + (away + self.shape.rows_below)
-        return self.args.at.number(row * self.shape.row_size + column)
+        return self.args.column_positions.number(row * self.shape.row_size + entry)
 
-    def rolls(self, bonus=0):
+    def rolls_position(self, bonus=0):
         """Position of the rolls' vectors of this base, or of the base `bonus` points above."""
-        return self._find(bonus, self.shape.num_records)
+        return self._read_position(bonus, self.shape.num_records)
 
-    def position(self, record, points):
+    def afterstate_position(self, record, points):
         """Position of the afterstate so many points above this base."""
-        return self._find(points, record)
+        return self._read_position(points, record)
 
     def afterstate(self, record, points, gift=0):  # noqa: ARG002 - no turn gives here
-        return self.column.vector(self.position(record, points), self.num_registers)
+        return self.column.vector(self.afterstate_position(record, points), self.num_registers)
 
     def add_to_afterstate(self, record, points, gift, flow):  # noqa: ARG002 - as above
-        position = self.position(record, points)
+        position = self.afterstate_position(record, points)
         if record not in self.shape.records_of_one_base:  # else no other base has written there
             flow = flow + self.column.vector(position, self.num_registers)
         self.column.put(position, flow)
 
     def _sum_position(self, dice, away):
         """Position of S(dice, x) of the base so far away."""
-        first = self._find(away * self._direction, self.shape.num_records + 1)
+        first = self._read_position(away * self._direction, self.shape.num_records + 1)
         return first + (dice - 1) * self.shape.lanes
 
     def sum_of(self, dice, away):
@@ -111,7 +117,7 @@ class _ColumnBase:
         return value
 
     def win_at_once(self, roll):
-        return self.code.vector(self.wins.number(roll), self.num_registers)
+        return self.code.vector(self.wins_at_once.number(roll), self.num_registers)
 
     def no_dice(self):
         return self.column.vector(self.no_dice_position, self.num_registers)
@@ -129,16 +135,16 @@ def write_values(code, shape, args):
     4. for each seat, loss probabilities of memories, written to the afterstates that land here.
 
     Read are `visits`, (G * G, 3): own score, opponent's score, and where the afterstate of no dice
-    lies; ``wins[visit, roll]``, the probability to win at once, and ``past[opponent, score - G,
-    roll]`` from scores past the goal; `landed`, (n, 2): opponent's and own score of the afterstates
-    that land on each cell, from ``arrival_start[cell]`` to ``arrival_start[cell + 1]``; `reach`, of
+    lies; ``wins_at_once[visit, roll]``, and ``wins_past_goal[opponent, score - G, roll]`` from
+    scores past the goal; `landing_scores`, (n, 2): opponent's and own score of the afterstates that
+    land on each cell, from ``arrival_start[cell]`` to ``arrival_start[cell + 1]``; `reach`, of
     :func:`write_reach`, by match, and `infoset_reach`, (G, G), of the mixture; `weights`, the
     shares of the matches; `policies`, (1 + matches, G, G, K), or one alone in self-play.
 
     Written are `columns`, by seat; `starts`, the win probability of who begins, by seat;
     `action_values`, (G, G, K); rows of ``policies[0]``; ``changes[0]``: how many ASCEND changed.
     """
-    lanes, num_actions, goal, role = shape.lanes, shape.num_actions, args.goal, args.role
+    num_actions, goal, role = shape.num_actions, args.goal, args.role
     players, matches, policies, visits = args.players, args.matches, args.policies, args.visits
     cells, policy_size = goal * goal, goal * goal * num_actions
     args.changes.put_number(0, code.double(0.0))
@@ -156,37 +162,54 @@ def write_values(code, shape, args):
 
         with code.loop(0, matches) as match, code.loop(0, players) as player:
             base = _ColumnBase(code, shape, args, match * players + player, opponent, own)
-            base.wins, base.no_dice_position = args.wins[visit * num_actions :], no_dice
+            base.wins_at_once = args.wins_at_once[visit * num_actions :]
+            base.no_dice_position = no_dice
             with code.when(own.equals(goal - 1)):
-                _begin_column(code, shape, args, base, opponent)
-            if shape.dice.most_summed:
-                # In pairs of own scores: the upper one, visited first, computes the sums of both.
-                with code.when((own & 1).equals((goal - 1) & 1)):
-                    recurrence.value_dice_sums(code, shape.dice, base)
-            rolls = base.rolls()
-            values = recurrence.value_rolls(code, shape.dice, base, num_actions)
-            for roll, value in enumerate(values):
-                base.column.put(rolls + roll * lanes, value)
+                _begin_column(base, opponent)
+            _value_rolls(base, own)
             with code.when(code.all_of(role.differs(EVALUATE), player.equals(0))):
                 visit_reach = args.reach[(match * cells + visit) * shape.reach_size :]
                 later_reach = args.reach[(match * cells + ahead) * shape.reach_size :]
                 later_reach.prefetch(0, shape.reach_size)
                 _add_action_values(base, visit_reach, match, action_values)
 
-        cell_reach = args.infoset_reach.number(cell)
-        is_reached = code.builder.fcmp_ordered(">", cell_reach, code.double(0.0))
-        with code.when(code.all_of(role >= ASCEND, is_reached)):
-            row = policies[cell * num_actions :]
-            old_row = [code.double_vector(row.number(roll)) for roll in range(num_actions)]
-            values = [code.double_vector(action_values.number(roll)) for roll in range(num_actions)]
-            reach = code.double_vector(cell_reach)
-            recurrence.emit_row_update(code, args, values, old_row, reach, row.put)
+        _update_row(code, args, cell, policies[cell * num_actions :], action_values, num_actions)
 
         with code.loop(0, matches) as match, code.loop(0, players) as player:
             base = _ColumnBase(code, shape, args, match * players + player, opponent, own)
             # In self-play, with one player, both seats follow the first policy.
             row = policies[(match + 1) * player * policy_size + cell * num_actions :]
             _value_memories(base, row, cell, match, player)
+
+
+def _value_rolls(base, own):
+    """Emit code that writes the win probabilities of the K rolls from a base to its column.
+
+    A base is the scores from which a roll counts its points, `own` the mover's. Sums of dice come
+    in pairs of own scores: the upper one, visited first, computes those of both.
+    """
+    code, shape = base.code, base.shape
+    if shape.dice.most_summed:
+        with code.when((own & 1).equals((base.args.goal - 1) & 1)):
+            recurrence.value_dice_sums(code, shape.dice, base)
+    first = base.rolls_position()
+    values = recurrence.value_rolls(code, shape.dice, base, shape.num_actions)
+    for roll, value in enumerate(values):
+        base.column.put(first + roll * shape.lanes, value)
+
+
+def _update_row(code, args, cell, row, action_values, num_actions):
+    """Emit code that changes player 0's policy at a reached cell by the role: ASCEND or SOFTMAX.
+
+    `row` and `action_values` are arrays that begin with the K numbers of the cell.
+    """
+    cell_reach = args.infoset_reach.number(cell)
+    is_reached = code.builder.fcmp_ordered(">", cell_reach, code.double(0.0))
+    with code.when(code.all_of(args.role >= ASCEND, is_reached)):
+        old_row = [code.double_vector(row.number(roll)) for roll in range(num_actions)]
+        values = [code.double_vector(action_values.number(roll)) for roll in range(num_actions)]
+        reach = code.double_vector(cell_reach)
+        recurrence.emit_row_update(code, args, values, old_row, reach, row.put)
 
 
 def _add_action_values(base, visit_reach, match, action_values):
@@ -245,37 +268,47 @@ def _value_memories(base, row, cell, match, player):
     # Records that are not active play as the last does.
     num_inactive = shape.lanes - shape.active_records
     lost_by_own_record = lost_by_own_record + [lost_by_own_record[-1]] * num_inactive
-    lost_by_opponents_record = transposed(lost_by_own_record)
+    _store_at_afterstates(base, cell, match, player, transposed(lost_by_own_record))
+
+
+def _store_at_afterstates(base, cell, match, player, values_by_record):
+    """Emit code that writes a player's values of a cell to the other's afterstates that land there.
+
+    An afterstate is the scores and the record that a turn leaves; there is a Vector of values for
+    each record.
+    """
+    code, shape, args, players = base.code, base.shape, base.args, base.args.players
     first_arrival = args.arrival_start.number(cell)
     end_arrival = args.arrival_start.number(cell + 1)
     other_seat = match * players + players - 1 - player
     with code.loop(first_arrival, end_arrival) as arrival:
-        afterstate_scores = args.landed[arrival * 2 :]
-        opponent_left, own_left = afterstate_scores.number(0), afterstate_scores.number(1)
-        afterstate = _ColumnBase(code, shape, args, other_seat, opponent_left, own_left)
+        scores = args.landing_scores[arrival * 2 :]
+        opponent, own = scores.number(0), scores.number(1)
+        afterstate = _ColumnBase(code, shape, args, other_seat, opponent, own)
         for record in shape.left_records:
-            position = afterstate.position(record, points=0)
-            afterstate.column.put(position, lost_by_opponents_record[record])
+            position = afterstate.afterstate_position(record, points=0)
+            afterstate.column.put(position, values_by_record[record])
 
 
-def _begin_column(code, shape, args, base, opponent):
+def _begin_column(base, opponent):
     """Emit code that fills in what a column reads of scores past the goal: sums of 0, and rolls.
 
     A column is the cells of one opponent's score, by the mover's score. `base` is its first base, a
     score to which the points of a roll are added. The bonus can lead to bases past the goal; a roll
-    there wins with the probability that the table `past` has for it, in every lane.
+    there wins with the probability of the table `wins_past_goal`, in every lane.
     """
+    code, shape, args = base.code, base.shape, base.args
     lanes, num_actions, bonus = shape.lanes, shape.num_actions, shape.bonus_points
     column, zeros = base.column, code.vector(0.0, base.num_registers)
-    column.put(args.spare, zeros)
+    column.put(args.past_goal_position, zeros)  # of afterstates past the goal
     for away in range(shape.sums_ring):
         for dice in range(1, shape.dice.most_summed + 1):
             base.put_sum(dice, away, zeros)
-    past = args.past[opponent * (bonus * num_actions) :]
+    wins_past_goal = args.wins_past_goal[opponent * (bonus * num_actions) :]
     for beyond in range(bonus):  # score - goal
-        first = base.rolls(1 + beyond)
+        first = base.rolls_position(1 + beyond)
         with code.loop(0, num_actions) as roll:
-            win_probability = past.number(roll + beyond * num_actions)
+            win_probability = wins_past_goal.number(roll + beyond * num_actions)
             column.put(first + roll * lanes, code.vector(win_probability, base.num_registers))
 
 
@@ -286,8 +319,8 @@ def _roll_readers(base):
     probability for each record of the opponent.
     """
     lanes = base.shape.lanes
-    at_base = base.rolls()
-    with_bonus = base.rolls(base.shape.bonus_points)
+    at_base = base.rolls_position()
+    with_bonus = base.rolls_position(base.shape.bonus_points)
     return (
         lambda roll: base.column.vector(at_base + roll * lanes, base.num_registers),
         lambda roll: base.column.vector(with_bonus + roll * lanes, base.num_registers),
@@ -306,7 +339,7 @@ def write_reach(code, shape, args):
     3. carry it to rolls, by the policy, and from there to afterstates and sums of the column.
 
     Arrays are as of :func:`write_values`, `policies` (players, G, G, K). `start_probability` is
-    that of each player to begin. `used` numbers of a column are set to 0 before its first base.
+    that of each player to begin. `used_size` numbers of a column are 0 before its first base.
     ``most_points[n]`` are the most points that leave the record ``shape.shared_records[n]``.
     """
     lanes, num_actions, goal = shape.lanes, shape.num_actions, args.goal
@@ -324,15 +357,12 @@ def write_reach(code, shape, args):
             reach.prefetch(ahead * shape.reach_size, shape.reach_size)
         with code.when(own.equals(0)), code.loop(0, players) as player:
             first = (player * goal + opponent) * args.column_size
-            with code.loop(0, args.used // lanes) as vector:
+            with code.loop(0, args.used_size // lanes) as vector:
                 args.columns.put(first + vector * lanes, zeros)
         with code.loop(0, players) as player:
-            base = _ColumnBase(code, shape, args, player, opponent, own, -1)
+            base = _ColumnBase(code, shape, args, player, opponent, own, direction=-1)
             with code.when(own >= 1):
-                # Begin the sums of afterstates that this base is the first to lead to.
-                for number, record in enumerate(shape.shared_records):
-                    most_points = args.most_points.number(number)
-                    base.column.put(base.position(record, most_points), zeros)
+                _clear_farthest_afterstates(base)
             memories = _arriving_reach(base, cell, player)
             total_reach = code.pairwise_sum(memories[: shape.active_records])
             reach_of_members = [
@@ -342,8 +372,9 @@ def write_reach(code, shape, args):
             with code.when(player.equals(0)):
                 args.infoset_reach.put_number(cell, entry_sum(total_reach))
                 with code.when(args.keeps_memories.equals(1)):
-                    present = [vector for vector in reach_of_members if vector is not None]
-                    for number, vector in enumerate([total_reach, *present]):
+                    reaches = [total_reach, *reach_of_members]
+                    stored = [vector for vector in reaches if vector is not None]
+                    for number, vector in enumerate(stored):
                         reach.put(visit * shape.reach_size + number * lanes, vector)
             row = policies[player * policy_size + cell * num_actions :]
             policy = [code.vector(row.number(roll), num_registers) for roll in range(num_actions)]
@@ -351,10 +382,22 @@ def write_reach(code, shape, args):
             _leave_base(base, own, no_dice, flows, with_bonus)
 
 
-def _arriving_reach(base, cell, player):
-    """Emit the reach of a cell's memories, pairs of records: by own record a Vector of the other's.
+def _clear_farthest_afterstates(base):
+    """Emit code that sets afterstates to 0 that a base is the first to lead to: of most points.
 
-    The afterstates that land there are of the other player, so the two records change places.
+    Only of records that several bases lead to: others are written, not added to.
+    """
+    zeros = base.code.vector(0.0, base.num_registers)
+    for number, record in enumerate(base.shape.shared_records):
+        most_points = base.args.most_points.number(number)
+        base.column.put(base.afterstate_position(record, most_points), zeros)
+
+
+def _arriving_reach(base, cell, player):
+    """Emit code that sums the reach of a cell's memories: by own record a Vector of the other's.
+
+    A memory is a pair of records, the mover's and the other's. The afterstates that land there are
+    of the other player, so the two change places.
     """
     code, shape, args = base.code, base.shape, base.args
     zeros = code.vector(0.0, base.num_registers)
@@ -362,12 +405,13 @@ def _arriving_reach(base, cell, player):
     first = args.arrival_start.number(cell)
     other_seat = args.players - 1 - player
     with code.loop(first, args.arrival_start.number(cell + 1)) as arrival:
-        scores = args.landed[arrival * 2 :]  # opponent's and own score of the afterstate
-        origin = _ColumnBase(code, shape, args, other_seat, scores.number(0), scores.number(1), -1)
+        scores = args.landing_scores[arrival * 2 :]
+        opponent, own = scores.number(0), scores.number(1)
+        afterstates = _ColumnBase(code, shape, args, other_seat, opponent, own, direction=-1)
         for row, record in zip(rows, shape.left_records, strict=True):
-            arrived = origin.afterstate(record, 0)
+            arrived = afterstates.afterstate(record, points=0)
             if shape.dice.most_summed and record == shape.dice.sum_record:
-                by_sums = recurrence.reach_landing_from_sums(code, shape.dice, origin)
+                by_sums = recurrence.reach_landing_from_sums(code, shape.dice, afterstates)
                 arrived = (arrived + by_sums).zero_where_rounding(by_sums)
             row.set(row.get() + arrived)
     by_record = dict(zip(shape.left_records, (row.get() for row in rows), strict=True))
@@ -378,18 +422,19 @@ def _arriving_reach(base, cell, player):
 
 
 def _leave_base(base, own, no_dice, flows, with_bonus):
-    """Emit: carry the reach of rolls from a base, a score, to its afterstates and sums of dice.
+    """Emit code that carries the reach of rolls from a base to its afterstates and sums of dice.
 
-    ``flows[roll]`` is of memories that play it without the bonus. ``with_bonus[roll]``, or None, is
-    of its members, who play it from the base that the bonus leads to: it waits in the column until
-    that base is visited. `no_dice` is the position of the afterstate of no dice.
+    A base is the scores from which a roll counts its points. ``flows[roll]`` is of memories that
+    play it without the bonus. ``with_bonus[roll]``, or None, is of its members, who play it from
+    the base that the bonus leads to: it waits in the column until that base is visited. `no_dice`
+    is the position of the afterstate of no dice.
     """
     code, shape, column, dice = base.code, base.shape, base.column, base.shape.dice
     waiting, _ = _roll_readers(base)
     for roll, member_flow in enumerate(with_bonus):
         if member_flow is not None:
             flows[roll] = flows[roll] + waiting(roll)
-            column.put(base.rolls(shape.bonus_points) + roll * shape.lanes, member_flow)
+            column.put(base.rolls_position(shape.bonus_points) + roll * shape.lanes, member_flow)
     if dice.most_summed:
         # Sums are carried for two own scores at once, at the even one, which comes first.
         with code.builder.if_else((own & 1).equals(0)) as (first_of_two, second):
@@ -415,62 +460,76 @@ def write_duel(code, shape, args):
     first and, by the next mover's record, of chance times the second at members.
 
     Read are `matrices`, (2, G, G), rolls; `visits`, (G * G, 2), own and opponent's score;
-    ``wins[own, opponent, roll]``, the probability to win at once; of outcomes `chances`, `points`
-    and `records`: of a roll from ``outcome_start[roll]`` to ``outcome_stop[roll, own]``, those that
-    stay below the goal; those of no dice, by the opponent's score, come after all others; by roll,
-    `bonus`, points that members gain, and `members`, (K, W), 1 at members and 0 elsewhere;
-    `landed`, places of afterstates, by opponent's and own score, that land on a cell, from
+    ``wins_at_once[own, opponent, roll]``; of outcomes `chances`, `points` and `records`: of a roll
+    from ``outcome_start[roll]`` to ``outcome_stop[roll, own]``, those that stay below the goal;
+    those of no dice, by the opponent's score, come after all others; by roll, `bonus`, points that
+    members gain, and `members`, (K, W), 1 at members and 0 elsewhere; `landing_afterstates`, by
+    their numbers, opponent's score * `scores` + own score, that land on a cell, from
     ``arrival_start[cell]`` to ``arrival_start[cell + 1]``.
 
     Written are `starts`, (2, 2, W), by player the roll's win probability at the first cell, and
     how much less that is than with the bonus, below 0; and as scratch `worth`, (2, G, `scores`, 2,
     W), by player, opponent's and own score the two numbers by record, 0 from the goal on; and
-    `played`, (2, G, `scores`), the roll that is made next.
+    `next_roll`, (2, G, `scores`), the roll that is made next.
     """
     lanes, num_actions, goal, scores = shape.lanes, shape.num_actions, args.goal, args.scores
-    visits, wins, worth = args.visits, args.wins, args.worth
-    num_registers = lanes // code.width
+    visits, worth = args.visits, args.worth
     with code.loop(0, goal * goal, down=True) as visit:
         ahead = (visit - PREFETCH_DISTANCE).at_least(0)
         later_cell = visits.number(ahead * 2) * goal + visits.number(ahead * 2 + 1)
-        wins.prefetch(later_cell * num_actions, 2 * code.width)
+        args.wins_at_once.prefetch(later_cell * num_actions, 2 * code.width)
         own, opponent = visits.number(visit * 2), visits.number(visit * 2 + 1)
         cell = own * goal + opponent
         with code.loop(0, 2) as player:
             roll = args.matrices.number(player * goal * goal + cell)
-            column = (player * goal + opponent) * scores
-            first, last = _outcome_range(code, shape, args, roll, own, opponent)
-            totals = []  # without the bonus and with it: position of the base, win probability
-            for base in (own, own + args.bonus.number(roll)):
-                won = wins.number((base * goal + opponent) * num_actions + roll)
-                totals.append((base + column, code.variable(code.vector(won, num_registers))))
-            with code.loop(first, last) as outcome:
-                chance, record = args.chances.number(outcome), args.records.number(outcome)
-                for base, total in totals:
-                    afterstate = base + args.points.number(outcome)
-                    entry = afterstate * (2 * lanes) + record
-                    usual_worth = code.builder.fmul(chance, worth.number(entry))
-                    without_bonus = code.vector(usual_worth, num_registers)
-                    bonus_worth = code.builder.fmul(chance, worth.number(entry + lanes))
-                    gain = code.vector(bonus_worth, num_registers)  # where the record is a member
-                    next_roll = args.played.number(afterstate)
-                    is_member = args.members.vector(next_roll * lanes, num_registers)
-                    total.set(is_member * gain + (total.get() + without_bonus))
-            value, value_with_bonus = (total.get() for _, total in totals)
+            value, value_with_bonus = _value_one_roll(
+                code, shape, args, player, own, opponent, roll
+            )
             other_player = (1 - player) * goal * scores
             first = args.arrival_start.number(cell)
             with code.loop(first, args.arrival_start.number(cell + 1)) as arrival:
-                afterstate = other_player + args.landed.number(arrival)
+                afterstate = other_player + args.landing_afterstates.number(arrival)
                 worth.put(afterstate * (2 * lanes), 1.0 - value)
                 worth.put(afterstate * (2 * lanes) + lanes, value - value_with_bonus)
-                args.played.put_number(afterstate, roll)
+                args.next_roll.put_number(afterstate, roll)
             with code.when(cell.equals(0)):
                 args.starts.put(player * (2 * lanes), value)
                 args.starts.put(player * (2 * lanes) + lanes, value - value_with_bonus)
 
 
+def _value_one_roll(code, shape, args, player, own, opponent, roll):
+    """Emit code that values a player's roll at a cell, by the next mover's record: two Vectors.
+
+    Returns that without the bonus, and that with it, which is of a base higher by the bonus. Each
+    sums, over the roll's outcomes, chance times the worth of the afterstate: a number for all
+    records, and one to be added for those that are members of the next mover's roll.
+    """
+    lanes, goal, worth = shape.lanes, args.goal, args.worth
+    num_registers = lanes // code.width
+    column = (player * goal + opponent) * args.scores
+    first, last = _outcome_range(code, shape, args, roll, own, opponent)
+    bases = []  # without the bonus and with it: position of the base, win probability so far
+    for base_score in (own, own + args.bonus.number(roll)):
+        cell = base_score * goal + opponent
+        won = args.wins_at_once.number(cell * shape.num_actions + roll)
+        bases.append((base_score + column, code.variable(code.vector(won, num_registers))))
+    with code.loop(first, last) as outcome:
+        chance, record = args.chances.number(outcome), args.records.number(outcome)
+        for base, total in bases:
+            afterstate = base + args.points.number(outcome)
+            entry = afterstate * (2 * lanes) + record
+            usual_worth = code.builder.fmul(chance, worth.number(entry))
+            without_bonus = code.vector(usual_worth, num_registers)
+            bonus_worth = code.builder.fmul(chance, worth.number(entry + lanes))
+            gain = code.vector(bonus_worth, num_registers)  # where the record is a member
+            next_roll = args.next_roll.number(afterstate)
+            is_member = args.members.vector(next_roll * lanes, num_registers)
+            total.set(is_member * gain + (total.get() + without_bonus))
+    return [total.get() for _, total in bases]
+
+
 def _outcome_range(code, shape, args, roll, own, opponent):
-    """Emit the range of the outcomes of a roll that stay below the goal: first, and after the last.
+    """Emit code that finds the outcomes of a roll that stay below the goal: the first, the end.
 
     No dice have one outcome, by the opponent's score, after those of all other rolls: none is left
     if that reaches the goal.

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from hogeq.kernels.arrays import Play
 from hogeq.kernels.cache import kernel, part
 from hogeq.kernels.graph_turns import (
-    mix,
-    pass_on,
+    average_over_actions,
     probabilities_at,
-    send,
+    send_on,
+    send_ways_on,
     value_ends,
     value_way,
     value_ways,
@@ -27,7 +27,7 @@ from hogeq.kernels.graph_turns import (
 
 Floats = NDArray[np.float64]
 
-AS_GOOD = 1e-11  # actions worth less than this apart are as good, however a processor rounds
+VALUE_TIE = 1e-11  # values less than this apart are equal, however a processor rounds
 
 
 class Responder(NamedTuple):
@@ -51,7 +51,7 @@ def choose(graph, responder, position, memory):
 
     An action is worth the expected value of its turn, less its dual price. The former is the entry
     of `way_values` at the action's slot, the way by which it is played in the memory. The best
-    action is the first of those that are within `AS_GOOD` of the largest value.
+    action is the first of those that are within `VALUE_TIE` of the largest value.
     """
     own = responder.own_index[position]
     slots = graph.action_slot[graph.situation[position]]
@@ -62,7 +62,7 @@ def choose(graph, responder, position, memory):
         best_value = max(best_value, way_values[slots[action, memory]] - prices[action])
     responder.values[position, memory] = best_value
     for action in range(len(slots) - 1, -1, -1):
-        if way_values[slots[action, memory]] - prices[action] >= best_value - AS_GOOD:
+        if way_values[slots[action, memory]] - prices[action] >= best_value - VALUE_TIE:
             responder.best_action[own, memory] = action
 
 
@@ -95,7 +95,7 @@ def value_others_states(graph, responder, position, scratch):
     values, payoff = responder.values, responder.payoff
     probabilities = probabilities_at(graph, position, responder.play)
     way_values = value_ways(graph, position, probabilities, values, payoff, scratch, 0)
-    mix(graph, position, probabilities, way_values, values[position])
+    average_over_actions(graph, position, probabilities, way_values, values[position])
 
 
 @kernel
@@ -130,7 +130,7 @@ def reach(graph, responder, scratch, state_reach):
         own = responder.own_index[position]
         if own < 0:
             probabilities = probabilities_at(graph, position, responder.play)
-            send(graph, position, probabilities, state_reach[position], state_reach, scratch)
+            send_on(graph, position, probabilities, state_reach[position], state_reach, scratch)
             continue
         slots = graph.action_slot[graph.situation[position]]
         for memory in range(state_reach.shape[1]):
@@ -143,4 +143,4 @@ def reach(graph, responder, scratch, state_reach):
                     elif best_action < 0:
                         # Cut off at 1, or weights would grow with the number of plays.
                         way_reach[slots[action, memory]] += min(present_reach, 1.0)
-        pass_on(graph, position, scratch.all_actions, state_reach, scratch)
+        send_ways_on(graph, position, scratch.all_actions, state_reach, scratch)

@@ -99,39 +99,43 @@ def value_rolls(code: Code, dice: Dice, base: Base, num_actions: int) -> list[Ve
     return win_probabilities
 
 
-def loss_probabilities(code, policy, usual, with_bonus, members, memories) -> list[Vector]:
-    """Emit the probability that the mover loses, a Vector for each of `memories` memories.
+def loss_probabilities(
+    code, policy, read_value, read_value_with_bonus, bonus_members, num_memories
+) -> list[Vector]:
+    """Emit the probability that the mover loses, a Vector for each of `num_memories` memories.
 
     It is 1 - sum over rolls of policy * win probability; `policy` has a Vector for each roll. Most
-    memories win with ``usual(roll)``, which reads a Vector. The roll's members, the memories in
-    ``members[roll]``, gain a bonus first and win with ``with_bonus(roll)``: so the sum without
-    bonus is computed once, and corrected for each member by the difference.
+    memories win with ``read_value(roll)``, a Vector. The memories in ``bonus_members[roll]`` gain a
+    bonus first and win with ``read_value_with_bonus(roll)``: so the sum without bonus is computed
+    once, and corrected for each member by the difference.
     """
     without_bonus = code.broadcast_like(policy[0], 1.0)
-    corrections: list[list[Vector]] = [[] for _ in range(memories)]
+    corrections: list[list[Vector]] = [[] for _ in range(num_memories)]
     for roll, probability in enumerate(policy):
-        win_probability = usual(roll)
+        win_probability = read_value(roll)
         without_bonus = without_bonus - win_probability * probability
-        if members[roll]:
-            correction = (win_probability - with_bonus(roll)) * probability
-            for memory in members[roll]:
+        if bonus_members[roll]:
+            correction = (win_probability - read_value_with_bonus(roll)) * probability
+            for memory in bonus_members[roll]:
                 corrections[memory].append(correction)
     return [code.pairwise_sum([without_bonus, *terms]) for terms in corrections]
 
 
-def reach_weighted_values(total_reach, reach_of_members, usual, with_bonus) -> list[Vector]:
+def reach_weighted_values(
+    total_reach, reach_of_members, read_value, read_value_with_bonus
+) -> list[Vector]:
     """Emit the counterfactual value of each roll: win probability times reach, over all memories.
 
     `total_reach` is that of all memories, a Vector; ``reach_of_members[roll]`` that of the memories
-    that gain a bonus on the roll, or None. ``usual(roll)`` and ``with_bonus(roll)`` read a roll's
-    win probability, a Vector, without the bonus and with it.
+    that gain a bonus on the roll, or None. ``read_value(roll)`` and ``read_value_with_bonus(roll)``
+    read a roll's win probability, a Vector, without the bonus and with it.
     """
     weighted_values = []
     for roll, member_reach in enumerate(reach_of_members):
-        win_probability = usual(roll)
+        win_probability = read_value(roll)
         value = total_reach * win_probability
         if member_reach is not None:
-            value = member_reach * (with_bonus(roll) - win_probability) + value
+            value = member_reach * (read_value_with_bonus(roll) - win_probability) + value
         weighted_values.append(value)
     return weighted_values
 
@@ -161,7 +165,7 @@ def reach_of_rolls(
 
 
 def carry_reach_to_targets(code: Code, dice: Dice, base: Base, flows: list[Vector]) -> None:
-    """Emit: add the reach of rolls, ``flows[roll]``, times a target's weights to its afterstate."""
+    """Emit code that adds the reach of rolls, ``flows[roll]``, by weights to the afterstates."""
     for target in dice.targets:
         flow = code.pairwise_sum(flows[roll] * chance for roll, chance in target.roll_weights)
         base.add_to_afterstate(target.record, target.points, target.gift, flow)
@@ -273,7 +277,8 @@ def emit_row_update(code: Code, args, values, row, reach, put) -> None:
     `reach` is of the rows: those that are not reached stay. ``put(roll, probability)`` writes the
     new rows. ``args.changes[0]`` rises by the number of rows that ASCEND changes.
     """
-    zero, role, changes = code.broadcast_like(reach, 0.0), args.role, args.changes
+    zero = code.broadcast_like(reach, 0.0)
+    role, changes = args.role, args.changes
     with code.when(role.equals(ASCEND)):
         best_row, changed = best_response_row(code, values, row, reach * TIE)
         changed_where_reached = zero.where_at_least(reach, 0.0, changed)
@@ -288,7 +293,7 @@ def emit_row_update(code: Code, args, values, row, reach, put) -> None:
 
 
 def _put_where_reached(reach, row, new_row, put) -> None:
-    """Emit the writing of rows, by ``put(roll, probability)``: the new ones where reached."""
+    """Emit code that writes rows, by ``put(roll, probability)``: the new ones where reached."""
     zero = reach.code.broadcast_like(reach, 0.0)
     for roll, probability in enumerate(new_row):
         # 0 is at least the reach where there is none.

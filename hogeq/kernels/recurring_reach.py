@@ -5,12 +5,12 @@ Sizes and arguments are those of :mod:`hogeq.kernels.recurring_values`.
 
 from hogeq.kernels.arrays import ROUNDS, Play
 from hogeq.kernels.cache import kernel, part
-from hogeq.kernels.graph_turns import block_positions, end_entry, probabilities_at, send
+from hogeq.kernels.graph_turns import block_positions, end_entry, probabilities_at, send_on
 from hogeq.kernels.recurring_values import (
     MOST_ROUNDS,
     SETTLED,
-    SLICE,
     eliminate,
+    rounds_of_call,
     state_in_block,
     write_chain,
 )
@@ -79,7 +79,7 @@ def send_waiting(graph, recurring, play, positions, is_small, reach, scratch):
         if total_sent > 0.0:
             any_sent = True
             probabilities = probabilities_at(graph, position, play)
-            send(graph, position, probabilities, sent_reach, waiting_reach, scratch)
+            send_on(graph, position, probabilities, sent_reach, waiting_reach, scratch)
     return any_sent
 
 
@@ -117,35 +117,35 @@ def visit(graph, recurring, first, last, me, policies, reach, row_reach, scratch
 
     A play that never leaves is followed to where that is certain, and no further.
     """
-    play = Play(me, policies, 0)
+    play, is_small = Play(me, policies, 0), True
     for block in range(first, last):
         positions = block_positions(graph, block)
         count_visits(graph, recurring, play, positions, reach)
         take_arriving(positions, reach, recurring.waiting_reach)
-        send_waiting(graph, recurring, play, positions, True, reach, scratch)
+        send_waiting(graph, recurring, play, positions, is_small, reach, scratch)
         leave_block(graph, recurring, block, me, positions, reach, row_reach)
 
 
 @kernel
-def circulate(graph, recurring, block, begins, me, policies, reach, row_reach, scratch):
+def circulate(graph, recurring, block, me, policies, reach, row_reach, scratch):
     """Turn the flow into the states of a large block, `reach` (C, H), into expected visits.
 
     A block is a set of positions that play can return to. As :func:`visit` does for small ones, but
     reach goes round in the block, turn by turn, until nothing but rounding is left. Returns whether
-    that is so; else call it again, with `begins` False.
+    it is done; else call it again. ``recurring.progress[ROUNDS]`` is 0 at the begin.
     """
     positions = block_positions(graph, block)
-    progress, play = recurring.progress, Play(me, policies, 0)
-    if begins:
+    progress = recurring.progress
+    play, is_small = Play(me, policies, 0), False
+    if progress[ROUNDS] == 0:
         take_arriving(positions, reach, recurring.waiting_reach)
-        progress[ROUNDS] = 0.0
-    rounds_left = max(1, SLICE // (len(positions) * reach.shape[1]))
+    rounds_left = rounds_of_call(positions, reach.shape[1])
     any_sent = True
     while any_sent and progress[ROUNDS] < MOST_ROUNDS:
         if rounds_left == 0:
             return False
         rounds_left -= 1
         progress[ROUNDS] += 1
-        any_sent = send_waiting(graph, recurring, play, positions, False, reach, scratch)
+        any_sent = send_waiting(graph, recurring, play, positions, is_small, reach, scratch)
     leave_block(graph, recurring, block, me, positions, reach, row_reach)
     return True

@@ -4,24 +4,24 @@ Sizes and arguments are those of :mod:`hogeq.kernels.recurring_values`.
 """
 
 from hogeq.kernels.arrays import (
-    ADAPTS,
     ASCEND,
-    CHECKS,
     COUNTERFACTUAL,
-    MEMBER,
-    MOVED,
-    SEVERAL,
+    HAS_CHANGED,
+    HAS_SEVERAL,
+    IS_ADAPTING,
+    IS_ON_TRIAL,
+    IS_STALE,
+    NEXT_MEMBER,
     SOFTMAX,
-    STALE,
     Play,
 )
-from hogeq.kernels.cache import kernel, part, routine
+from hogeq.kernels.cache import kernel, part
 from hogeq.kernels.graph_passes import sum_row_values
 from hogeq.kernels.graph_turns import block_positions, exclude_illegal, set_row
 from hogeq.kernels.recurring_values import solve
 
 
-@part
+@kernel
 def begin_settling(graph, recurring, block, rule, matches):
     """Write to ``recurring.progress`` that setting a block's rows begins, at its first position.
 
@@ -35,10 +35,12 @@ def begin_settling(graph, recurring, block, rule, matches):
     for position in block_positions(graph, block):
         is_own = graph.player[position] == rule.me
         has_several = has_several or (is_own and not recurring.is_first_of_row[position])
-    progress[SEVERAL] = has_several
-    progress[ADAPTS] = rule.role != COUNTERFACTUAL
-    progress[MEMBER] = progress[CHECKS] = progress[MOVED] = 0.0
-    progress[STALE] = 1.0
+    progress[NEXT_MEMBER] = 0.0
+    progress[HAS_SEVERAL] = has_several
+    progress[IS_ADAPTING] = rule.role != COUNTERFACTUAL
+    progress[IS_ON_TRIAL] = 0.0
+    progress[HAS_CHANGED] = 0.0
+    progress[IS_STALE] = 1.0
 
 
 @part
@@ -56,69 +58,75 @@ def next_first_of_row(graph, recurring, me, positions, member):
 
 
 @part
-def undo_unless_better(row, row_before, action_values):
-    """Restore a row, (K,), to `row_before` unless its change wins; return whether it was restored.
+def change_row(recurring, rule, row, action_values, reach):
+    """Set a row of a policy, (K,), by the role, and store it as it was; on trial if need be.
 
-    It wins the difference of the rows times the counterfactual values, (K,), after the change.
+    `action_values`, (K,), are counterfactual. A row that can act in several states is on trial:
+    only once its block is valued anew it is known whether the change wins.
     """
+    progress = recurring.progress
+    for action in range(len(row)):
+        recurring.row_before[action] = row[action]
+    if progress[IS_ADAPTING] > 0.0:
+        takes_another = set_row(rule, row, action_values, reach) > 0
+        if takes_another:
+            progress[HAS_CHANGED] = 1.0
+            progress[IS_ON_TRIAL] = progress[HAS_SEVERAL]
+        progress[IS_STALE] = takes_another or rule.role == SOFTMAX
+
+
+@part
+def end_trial(recurring, row, action_values):
+    """Keep the last change of a row, (K,), if it wins, and then set no other; else undo it.
+
+    It wins the difference of the rows times the counterfactual values, (K,), after the change. A
+    change that wins is the only one of its block in a pass.
+    """
+    progress, row_before = recurring.progress, recurring.row_before
     gain = 0.0
     for action in range(len(row)):
         gain += (row[action] - row_before[action]) * action_values[action]
-    if gain <= 0.0:
+    is_undone = gain <= 0.0
+    if is_undone:
         for action in range(len(row)):
             row[action] = row_before[action]
-    return gain <= 0.0
+    progress[IS_ON_TRIAL] = 0.0
+    progress[IS_ADAPTING] = is_undone
+    progress[IS_STALE] = is_undone
 
 
-@routine
+@kernel
 def settle_row(graph, recurring, block, rule, matches, sums, scratch):
     """Set the next row of a block by the role of a pass; returns whether anything is left to do.
 
     A row has the probabilities of an information set, a block is a set of positions that play can
     return to. These are steps 2 to 4 of :func:`settle`: sum the row's counterfactual values; set
-    it, or if it was set in the last call, check that this wins and else undo it. ``progress`` says
-    where the work stands.
-
-    The block is valued. Where the row's change makes its values stale, ``progress[STALE]`` is 1
-    afterwards: value it before the next call.
+    it, or if it was set in the last call, check that this wins and else undo it. The block must be
+    valued; if its values are out of date afterwards, ``recurring.progress[IS_STALE]`` is 1. Begin
+    with :func:`begin_settling`.
     """
-    row_before, progress = recurring.row_before, recurring.progress
+    progress = recurring.progress
     positions = block_positions(graph, block)
-    has_several = progress[SEVERAL] > 0.0
-    adapts = progress[ADAPTS] > 0.0
-    checks = progress[CHECKS] > 0.0
-    moved = progress[MOVED] > 0.0
-    is_stale = False
-    member = next_first_of_row(graph, recurring, rule.me, positions, int(progress[MEMBER]))
+    progress[IS_STALE] = 0.0
+    member = next_first_of_row(graph, recurring, rule.me, positions, int(progress[NEXT_MEMBER]))
     if member < len(positions):
-        first = positions[member]
-        number = graph.row[first]
-        row, action_values = matches.policies[0, number], sums.action_values[number]
-        sum_row_values(graph, rule, number, positions, matches, sums, scratch)
-        if checks:  # the row is changed, and the block was valued anew
-            checks = False
-            # A change that wins is the only one of its block in a pass.
-            adapts = undo_unless_better(row, row_before, action_values)
-            is_stale = adapts
+        row_number = graph.row[positions[member]]
+        row, action_values = matches.policies[0, row_number], sums.action_values[row_number]
+        sum_row_values(graph, rule, row_number, positions, matches, sums, scratch)
+        if progress[IS_ON_TRIAL] > 0.0:
+            end_trial(recurring, row, action_values)
         else:
-            for action in range(len(row)):
-                row_before[action] = row[action]
-            exclude_illegal(graph, first, action_values)
-            has_changed = adapts and set_row(rule, row, action_values, sums.reach[number]) > 0
-            moved = moved or has_changed
-            checks = has_changed and has_several
-            is_stale = adapts and (has_changed or rule.role == SOFTMAX)
-        if not checks:
+            exclude_illegal(graph, positions[member], action_values)
+            change_row(recurring, rule, row, action_values, sums.reach[row_number])
+        if progress[IS_ON_TRIAL] == 0.0:
             member += 1
-    if member == len(positions) and rule.role == ASCEND and moved and not has_several:
-        member = 0  # policy iteration: go round until no row changes
-        moved = False
-    progress[MEMBER] = member
-    progress[STALE] = is_stale
-    progress[ADAPTS] = adapts
-    progress[CHECKS] = checks
-    progress[MOVED] = moved
-    return is_stale or member < len(positions)
+    is_round_over = member == len(positions)
+    is_policy_iteration = rule.role == ASCEND and progress[HAS_SEVERAL] == 0.0
+    if is_round_over and is_policy_iteration and progress[HAS_CHANGED] > 0.0:
+        member = 0  # until no row changes
+        progress[HAS_CHANGED] = 0.0
+    progress[NEXT_MEMBER] = member
+    return progress[IS_STALE] > 0.0 or member < len(positions)
 
 
 @kernel
@@ -140,29 +148,15 @@ def settle(graph, recurring, first, last, rule, matches, sums, scratch):
     one row only, since the reach of its other rows then is out of date. What a change wins is the
     reach before it, times the difference of the rows, times the values after it.
 
-    `rule`, `matches` and `sums` are as of :func:`hogeq.kernels.graph_passes.act`.
+    `rule`, `matches` and `sums` are as of :func:`hogeq.kernels.graph_passes.value_and_set_rows`.
     """
     by_rows = recurring.no_choice
     for block in range(last - 1, first - 1, -1):
         begin_settling(graph, recurring, block, rule, matches)
         goes_on = True
         while goes_on:
-            if recurring.progress[STALE] > 0.0:
+            if recurring.progress[IS_STALE] > 0.0:
                 for match in range(len(matches.weights)):
                     play, values = Play(rule.me, matches.policies, match), matches.values[match]
                     solve(graph, recurring, block, block + 1, play, by_rows, values, matches.payoff)
             goes_on = settle_row(graph, recurring, block, rule, matches, sums, scratch)
-
-
-@kernel
-def settle_large(graph, recurring, block, begins, rule, matches, sums, scratch):
-    """Begin to set the rows of a large block by the role, or set its next row.
-
-    Between two calls the caller values the block by
-    :func:`hogeq.kernels.recurring_values.iterate` if ``recurring.progress[STALE]`` is 1. Returns
-    whether anything is left to do; other arguments are as of :func:`settle`.
-    """
-    if not begins:
-        return settle_row(graph, recurring, block, rule, matches, sums, scratch)
-    begin_settling(graph, recurring, block, rule, matches)
-    return True

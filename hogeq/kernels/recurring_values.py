@@ -32,21 +32,20 @@ import numpy as np
 from hogeq.kernels import TIE
 from hogeq.kernels.arrays import (
     CHANGE,
-    IMPROVE,
     LEAVE,
-    LIMIT,
     NO_CHOICE,
     PHASE,
     RISE,
+    ROUND_LIMIT,
     ROUNDS,
     STAY,
 )
 from hogeq.kernels.cache import kernel, part, routine
 from hogeq.kernels.graph_turns import (
+    average_over_actions,
     block_positions,
     end_entry,
     maximise,
-    mix,
     num_lanes,
     outcomes_of,
     probabilities_at,
@@ -72,6 +71,34 @@ def state_in_block(recurring, position, memory, memories):
     return recurring.index_in_block[position] * memories + memory
 
 
+@part
+def add_action_to_chain(
+    graph, recurring, position, state, slot, action_probability, values, payoff
+):
+    """Add what follows an action of a state to the Markov chain of its block: :func:`write_chain`.
+
+    A block is a set of positions that play can return to. The action is played with a probability,
+    by a slot: a way, its distribution over outcomes, in a lane (what the memory hands on).
+    """
+    block = recurring.block_of_position[position]
+    lane = slot % num_lanes(graph)
+    for outcome in outcomes_of(graph, way_at(graph, graph.situation[position], slot)):
+        probability = action_probability * graph.outcome_chance[outcome]
+        entry = end_entry(graph, position, graph.outcome_end[outcome])
+        next_position = graph.next_position[entry]
+        if next_position >= 0 and recurring.block_of_position[next_position] == block:
+            next_memory = graph.next_memory[graph.end_label[entry], lane]
+            next_state = state_in_block(recurring, next_position, next_memory, values.shape[1])
+            recurring.transition[state, next_state] += probability
+        else:
+            if next_position < 0:  # play is over
+                value = payoff[-1 - next_position]
+            else:
+                value = values[next_position, graph.next_memory[graph.end_label[entry], lane]]
+            recurring.state_values[state] += probability * value
+            recurring.leave_probability[state] += probability
+
+
 @routine
 def write_chain(graph, recurring, play, positions, choice, values, payoff):
     """Write the Markov chain on a small block's m states, and return m.
@@ -82,15 +109,12 @@ def write_chain(graph, recurring, play, positions, choice, values, payoff):
     - ``recurring.leave_probability`` (m,) the probability to leave the block by this turn,
     - ``recurring.state_values`` (m,) the expected payoff, (T,), or value, (C, H), by leaving.
 
-    A state takes its `choice`, (C, H), an action; where that is NO_CHOICE, it acts by its row. An
-    action plays by a slot: a way, its distribution over outcomes, in a lane. An outcome's end leads
-    to a position, and its label and the lane to a memory.
+    A state takes its `choice`, (C, H), an action; where that is NO_CHOICE, it acts by its row.
     """
     memories = values.shape[1]
     transition, leave_probability = recurring.transition, recurring.leave_probability
     leave_value = recurring.state_values
     count = len(positions) * memories
-    block = recurring.block_of_position[positions[0]]
     for state in range(count):
         leave_value[state] = leave_probability[state] = 0.0
         for other in range(count):
@@ -106,27 +130,11 @@ def write_chain(graph, recurring, play, positions, choice, values, payoff):
                 action_probability = probabilities[action]
                 if chosen != NO_CHOICE:
                     action_probability = 1.0 if action == chosen else 0.0
-                if action_probability == 0.0:
-                    continue
-                slot = slots[action, memory]
-                lane = slot % num_lanes(graph)
-                way = way_at(graph, situation, slot)
-                for outcome in outcomes_of(graph, way):
-                    probability = action_probability * graph.outcome_chance[outcome]
-                    entry = end_entry(graph, position, graph.outcome_end[outcome])
-                    next_position = graph.next_position[entry]
-                    if next_position < 0:  # play is over
-                        leave_value[state] += probability * payoff[-1 - next_position]
-                        leave_probability[state] += probability
-                        continue
-                    next_memory = graph.next_memory[graph.end_label[entry], lane]
-                    if recurring.block_of_position[next_position] == block:
-                        next_state = state_in_block(recurring, next_position, next_memory, memories)
-                        transition[state, next_state] += probability
-                    else:
-                        next_value = values[next_position, next_memory]
-                        leave_value[state] += probability * next_value
-                        leave_probability[state] += probability
+                if action_probability > 0.0:
+                    slot = slots[action, memory]
+                    add_action_to_chain(
+                        graph, recurring, position, state, slot, action_probability, values, payoff
+                    )
     return count
 
 
@@ -209,7 +217,7 @@ def value_once(graph, recurring, play, positions, choice, values, payoff, is_cou
             sign = 1.0 if is_count or graph.player[position] == play.me else -1.0
             maximise(graph, position, sign, way_values, new_values, choice[position])
         else:
-            mix(graph, position, probabilities, way_values, new_values)
+            average_over_actions(graph, position, probabilities, way_values, new_values)
         for memory in range(len(new_values)):
             change = new_values[memory] + added - values[position, memory]
             largest_change = max(largest_change, change if is_count else abs(change))
@@ -217,67 +225,115 @@ def value_once(graph, recurring, play, positions, choice, values, payoff, is_cou
     return largest_change
 
 
-@kernel
-def iterate(graph, recurring, block, begins, play, choice, values, payoff, bounds, scratch):
-    """Value a large block, `values` (C, H), by value iteration; resumable.
+@part
+def rounds_of_call(positions, memories):
+    """Return how many rounds over the states of some positions a kernel makes in one call."""
+    return max(1, SLICE // (len(positions) * memories))
 
-    A block is a set of positions that play can return to.
 
-    1. From ``recurring.endless_payoff`` on, value the states round by round until no value changes.
-    2. If `bounds`: bound the number of turns in the block from above. A round adds 1 to the number
-       after each turn, until no number rises by more than `MOST_RISE`.
-    3. Add to ``scratch.iteration_error`` the last change times this bound: no value is off more.
+@part
+def iterate_values(graph, recurring, play, positions, choice, values, payoff, scratch):
+    """Do rounds of value iteration over a block, `values` (C, H); return whether none is left.
 
-    `choice` is as of :func:`value_once`. Returns whether that is done; else call it again, with
-    `begins` False; ``recurring.progress`` says where it stands.
+    A block is a set of positions that play can return to. The iteration begins with
+    ``recurring.endless_payoff``, and ends when no value changes. Changes as small as rounding may
+    go on in a circle: after the first such round, as many rounds are made as before it.
+    ``recurring.progress`` has the rounds so far and the largest change of the last.
     """
-    positions = block_positions(graph, block)
-    turns, progress = recurring.turns, recurring.progress
-    rounds_left = max(1, SLICE // (len(positions) * values.shape[1]))
-    rounding = SETTLED * recurring.largest_payoff
-    if begins:
+    progress = recurring.progress
+    if progress[ROUNDS] == 0:
         for position in positions:
             values[position] = recurring.endless_payoff
-            turns[position] = 0.0
-        progress[PHASE] = VALUES
-        progress[ROUNDS] = 0
-        progress[LIMIT] = MOST_ROUNDS
+        progress[ROUND_LIMIT] = MOST_ROUNDS
         progress[CHANGE] = np.inf
-    if progress[PHASE] == VALUES:
-        while progress[CHANGE] > 0.0 and progress[ROUNDS] < progress[LIMIT]:
-            if rounds_left == 0:
-                return False
-            rounds_left -= 1
-            progress[ROUNDS] += 1
-            is_settled = progress[CHANGE] <= rounding
-            if is_settled and progress[LIMIT] == MOST_ROUNDS:
-                progress[LIMIT] = 2 * progress[ROUNDS]  # the rest is rounding, maybe in a circle
-            progress[CHANGE] = value_once(
-                graph, recurring, play, positions, choice, values, payoff, False, scratch
-            )
-        if not bounds:
-            return True
-        progress[PHASE] = TURNS
-        progress[ROUNDS] = 0
+    rounds_left = rounds_of_call(positions, values.shape[1])
+    is_count = False
+    while progress[CHANGE] > 0.0 and progress[ROUNDS] < progress[ROUND_LIMIT]:
+        if rounds_left == 0:
+            return False
+        rounds_left -= 1
+        progress[ROUNDS] += 1
+        is_settled = progress[CHANGE] <= SETTLED * recurring.largest_payoff
+        if is_settled and progress[ROUND_LIMIT] == MOST_ROUNDS:
+            progress[ROUND_LIMIT] = 2 * progress[ROUNDS]
+        progress[CHANGE] = value_once(
+            graph, recurring, play, positions, choice, values, payoff, is_count, scratch
+        )
+    return True
+
+
+@part
+def iterate_turns(graph, recurring, play, positions, choice, scratch):
+    """Do rounds that bound the number of turns in a block, (C, H); return whether none is left.
+
+    A block is a set of positions that play can return to. From 0 on, a round adds 1 to the number
+    after each turn, until no number rises by more than `MOST_RISE`. ``recurring.progress`` has the
+    rounds so far and the largest rise of the last.
+    """
+    turns, progress = recurring.turns, recurring.progress
+    if progress[ROUNDS] == 0:
+        for position in positions:
+            turns[position] = 0.0
         progress[RISE] = np.inf
+    rounds_left = rounds_of_call(positions, turns.shape[1])
+    no_payoffs, is_count = recurring.zero_payoffs, True
     while progress[RISE] > MOST_RISE and progress[ROUNDS] < MOST_ROUNDS:
         if rounds_left == 0:
             return False
         rounds_left -= 1
         progress[ROUNDS] += 1
         progress[RISE] = value_once(
-            graph, recurring, play, positions, choice, turns, recurring.zero_payoffs, True, scratch
+            graph, recurring, play, positions, choice, turns, no_payoffs, is_count, scratch
         )
+    return True
+
+
+@part
+def take_iteration_error(recurring, positions):
+    """Bound how far the values of an iterated block are off; sets its numbers of turns to 0.
+
+    The bound is the largest change of the last round times a bound on the number of turns, that of
+    :func:`iterate_turns`: were a round more to raise its numbers by d < 1, they are too small by
+    1 / (1 - d).
+    """
+    turns, progress = recurring.turns, recurring.progress
     most_turns = 0.0
     for position in positions:
         for memory in range(turns.shape[1]):
             most_turns = max(most_turns, turns[position, memory])
             turns[position, memory] = 0.0
     rise = progress[RISE]
-    error_of_turn = max(progress[CHANGE], rounding)
-    # Were a round more to raise the numbers by `rise` < 1, they are too small by 1 / (1 - rise).
-    error = error_of_turn * most_turns / (1.0 - max(rise, 0.0)) if rise < 1.0 else np.inf
-    scratch.iteration_error[0] += error
+    if rise >= 1.0:
+        return np.inf
+    error_of_turn = max(progress[CHANGE], SETTLED * recurring.largest_payoff)
+    return error_of_turn * most_turns / (1.0 - max(rise, 0.0))
+
+
+@kernel
+def iterate(graph, recurring, block, play, choice, values, payoff, bounds, scratch):
+    """Value a large block, `values` (C, H), by value iteration; resumable.
+
+    A block is a set of positions that play can return to.
+
+    1. Value the states round by round until no value changes.
+    2. If `bounds`: bound the number of turns in the block from above.
+    3. Add to ``scratch.iteration_error`` the last change times this bound: no value is off more.
+
+    `choice` is as of :func:`value_once`. ``recurring.progress`` says where it stands: `PHASE` and
+    `ROUNDS` are 0 at the begin. Returns whether it is done; else call it again.
+    """
+    positions = block_positions(graph, block)
+    progress = recurring.progress
+    if progress[PHASE] == VALUES:
+        if not iterate_values(graph, recurring, play, positions, choice, values, payoff, scratch):
+            return False
+        if not bounds:
+            return True
+        progress[PHASE] = TURNS
+        progress[ROUNDS] = 0
+    if not iterate_turns(graph, recurring, play, positions, choice, scratch):
+        return False
+    scratch.iteration_error[0] += take_iteration_error(recurring, positions)
     return True
 
 
@@ -303,30 +359,37 @@ def stay_probability(graph, recurring, position, memory, action):
 
 
 @part
-def stay_or_leave(graph, recurring, position, memory, aim, best_value, sign, way_values, chosen):
-    """Return the action of a state that policy iteration takes by its aim, STAY or LEAVE.
+def most_staying_action(graph, recurring, position, memory):
+    """Return the action of a state that stays in the block with the highest probability.
 
-    STAY takes the action that stays in the block, a set of positions that play can return to, with
-    the highest probability. LEAVE takes the first of the best actions, of those that do not stay
-    for certain if there are any. An action's value is the entry of `way_values` at its slot, the
-    way by which it is played in the memory, times `sign`, -1 if the other player chooses. Without
-    such an action: `chosen`.
+    A block is a set of positions that play can return to. Of equals the first.
     """
     slots = graph.action_slot[graph.situation[position]]
-    most_stay = -1.0  # the highest probability to stay, of the actions so far
-    takes_staying = True  # whether `chosen` stays for certain
-    has_chosen = False
+    best_action, highest = 0, -1.0
     for action in range(len(slots)):
-        action_value = sign * way_values[slots[action, memory]]
-        stays = stay_probability(graph, recurring, position, memory, action)
-        if aim == STAY and stays > most_stay:
-            most_stay = stays
-            chosen = action
-        if aim == LEAVE and action_value >= best_value - TIE * recurring.largest_payoff:
-            if not has_chosen or (takes_staying and stays < 1.0):
+        probability = stay_probability(graph, recurring, position, memory, action)
+        if probability > highest:
+            best_action = action
+            highest = probability
+    return best_action
+
+
+@part
+def first_leaving_action(graph, recurring, position, memory, least_good, sign, way_values):
+    """Return the first good action of a state that may leave the block; if none may, the first.
+
+    A block is a set of positions that play can return to. An action is good if it is worth
+    `least_good`: the entry of `way_values` at its slot, the way by which it is played in the
+    memory, times `sign`, -1 if the other player chooses. There is one.
+    """
+    slots = graph.action_slot[graph.situation[position]]
+    chosen = -1
+    for action in range(len(slots)):
+        if sign * way_values[slots[action, memory]] >= least_good:
+            if chosen < 0:
                 chosen = action
-                takes_staying = stays >= 1.0
-            has_chosen = True
+            if stay_probability(graph, recurring, position, memory, action) < 1.0:
+                return action
     return chosen
 
 
@@ -353,21 +416,20 @@ def choose(graph, recurring, block, me, mover, aim, choice, values, payoff, scra
         slots = graph.action_slot[graph.situation[position]]
         way_values = value_ways(graph, position, scratch.all_actions, values, payoff, scratch, 0)
         for memory in range(values.shape[1]):
-            chosen = choice[position, memory]
             best_action, best_value = 0, -np.inf
             for action in range(len(slots)):
                 action_value = sign * way_values[slots[action, memory]]
                 if action_value > best_value:
                     best_action = action
                     best_value = action_value
-            if aim == IMPROVE:
-                present_value = sign * way_values[slots[chosen, memory]]
-                if present_value < best_value - TIE * recurring.largest_payoff:
-                    chosen = best_action
-                    has_improved = True
-            else:
-                chosen = stay_or_leave(
-                    graph, recurring, position, memory, aim, best_value, sign, way_values, chosen
+            least_good = best_value - TIE * recurring.largest_payoff
+            if aim == STAY:
+                choice[position, memory] = most_staying_action(graph, recurring, position, memory)
+            elif aim == LEAVE:
+                choice[position, memory] = first_leaving_action(
+                    graph, recurring, position, memory, least_good, sign, way_values
                 )
-            choice[position, memory] = chosen
+            elif sign * way_values[slots[choice[position, memory], memory]] < least_good:
+                choice[position, memory] = best_action
+                has_improved = True
     return has_improved

@@ -57,7 +57,7 @@ def action_outcomes(states, state, action):
 
 
 @kernel
-def mark(graph, reached):
+def mark_states(graph, reached):
     """Mark the states, `reached` (C, H), that play can come to; count outcomes that go on.
 
     A state is a position and a memory; positions are in an order in which play meets them. How the
@@ -91,13 +91,13 @@ def mark(graph, reached):
 
 
 @kernel
-def lay_out(graph, number, states):
+def fill_states(graph, number, states):
     """Fill the arrays of `states`, a :class:`States`, from those of a graph.
 
     `number` (C, H) is the number of each state, a position and a memory; -1 where play cannot come.
     Outcomes of a state's action lie one after another: the states that they lead to, and their
     probabilities; those with which play is over are summed up as the immediate payoff. How the
-    graph leads to them: :func:`mark`.
+    graph leads to them: :func:`mark_states`.
     """
     actions = graph.way.shape[2]
     num_outcomes = 0
@@ -129,7 +129,7 @@ def lay_out(graph, number, states):
 
 
 @kernel
-def meet(states, corners, table, is_reachable):
+def mark_met_states(states, corners, table, is_reachable):
     """Mark the states, `is_reachable` (S,), that play can come to against one table, (F, K).
 
     The player may play all `corners` of its rows, distributions over actions; all others play their

@@ -65,23 +65,14 @@ def ascend(treeplex, payoff, least_gain, chosen, weights, values):
     `payoff`, (S,), is of the ends of each sequence; `values`, (S,), scratch as `weights`, adds all
     that follows. The payoff never falls. Returns whether a row was improved: then others may be.
     """
-    improves = False
-    for refined in range(len(weights)):
-        parent = treeplex.parent_refined[refined]
-        weights[refined] = 1.0
-        if parent >= 0:
-            played = _played_sequence(treeplex, chosen, parent)
-            is_taken = played == treeplex.parent_sequence[refined]
-            weights[refined] = weights[parent] if is_taken else 0.0
+    _fill_reached(treeplex, chosen, weights)
     for sequence in range(len(values)):  # a slice may overlap, and would be copied
         values[sequence] = payoff[sequence]
+    improves = False
     for row in range(len(chosen) - 1, -1, -1):
         present_value, best_value, best_action = 0.0, -np.inf, 0
         for action in range(treeplex.num_legal[row]):
-            action_value = 0.0
-            for entry in segment(treeplex.row_offsets, row):
-                refined = treeplex.refined_by_row[entry]
-                action_value += weights[refined] * values[treeplex.first_sequence[refined] + action]
+            action_value = _action_value(treeplex, row, action, weights, values)
             if action == chosen[row]:
                 present_value = action_value
             if action_value > best_value:
@@ -95,6 +86,36 @@ def ascend(treeplex, payoff, least_gain, chosen, weights, values):
             played_value = values[_played_sequence(treeplex, chosen, refined)]
             values[treeplex.parent_sequence[refined]] += played_value
     return improves
+
+
+@part
+def _fill_reached(treeplex, chosen, weights):
+    """Fill `weights`, (J,): 1 for refined information sets that `chosen`, (R,), leads to, else 0.
+
+    A refined one is a row (information set) after one sequence of own actions; `chosen` has an
+    action for each row.
+    """
+    for refined in range(len(weights)):
+        parent = treeplex.parent_refined[refined]
+        weights[refined] = 1.0
+        if parent >= 0:
+            played = _played_sequence(treeplex, chosen, parent)
+            is_taken = played == treeplex.parent_sequence[refined]
+            weights[refined] = weights[parent] if is_taken else 0.0
+
+
+@part
+def _action_value(treeplex, row, action, weights, values):
+    """Return the value of an action of a row: the sum over its refined information sets.
+
+    These, the parts of the row after one sequence of own actions each, count by `weights`, (J,);
+    `values`, (S,), are by sequence.
+    """
+    action_value = 0.0
+    for entry in segment(treeplex.row_offsets, row):
+        refined = treeplex.refined_by_row[entry]
+        action_value += weights[refined] * values[treeplex.first_sequence[refined] + action]
+    return action_value
 
 
 @part

@@ -16,8 +16,8 @@ weights. A player's own changes do not move them. So rows are set on the way up,
 follow it, and a whole sweep of ascent costs what a pass costs.
 
 Rows lie by seat and in the order of plays, the refined information sets of a row side by side, and
-so do sequences: arrays are read in order, but for the weights across and those before. `tree_row`
-is a row's index in that order, ``tree.policy_row[tree_row]`` its number in a policy, (R, K).
+so do sequences: arrays are read in order, but for the weights across and those before. `row` is a
+row's index in that order, `policy_row`, ``tree.policy_row[row]``, that in a policy, (R, K).
 Sizes: R rows, K actions, J refined information sets, S sequences. Values are payoffs, as shares of
 the largest.
 """
@@ -65,18 +65,18 @@ class Sequences(NamedTuple):
 
 
 @part
-def illegal_mass_per_legal(policy, row, legal):
-    """Return the probability that each legal action of a row gets from the illegal ones.
+def illegal_mass_per_legal(policy, policy_row, legal):
+    """Return the probability that each legal action of a policy's row gets from the illegal ones.
 
-    The `legal` first actions of the row are legal; the others' probability is shared out evenly. A
-    row of ones, which counts every action once, is left as it is.
+    The policy is (R, K). The `legal` first actions of the row are legal; the others' probability is
+    shared out evenly. A row of ones, which counts every action once, is left as it is.
     """
     illegal_mass, is_all_ones = 0.0, True
     for action in range(legal, policy.shape[1]):
-        illegal_mass += policy[row, action]
+        illegal_mass += policy[policy_row, action]
     if illegal_mass > TIE:
         for action in range(policy.shape[1]):
-            is_all_ones &= policy[row, action] == 1.0
+            is_all_ones &= policy[policy_row, action] == 1.0
     # A mass of no more than `TIE` may be rounding alone.
     return 0.0 if illegal_mass <= TIE or is_all_ones else illegal_mass / legal
 
@@ -85,19 +85,19 @@ def illegal_mass_per_legal(policy, row, legal):
 def fill_weights(tree, policy, low, high, weights):
     """Fill realisation weights, (S,), of sequences that end in rows from `low`, below `high`.
 
-    A sequence's weight is the product of the probabilities of its own actions. Rows (information
-    sets) have two numbers: `tree_row`, in the order of plays, so that weights before a row are
-    there already, and ``tree.policy_row[tree_row]``, that of the policy, (R, K). A refined
-    information set is a row after one sequence of own actions.
+    A sequence's weight is the product of the probabilities of its own actions. A refined
+    information set is a row (information set) after one sequence of own actions. Rows are in the
+    order of plays, so that the weights before a row are there already; in the policy, (R, K), they
+    have other numbers.
     """
-    for tree_row in range(low, high):
-        row, legal = tree.policy_row[tree_row], tree.num_legal[tree_row]
-        extra = illegal_mass_per_legal(policy, row, legal)
-        for refined in segment(tree.refined_offsets, tree_row):
+    for row in range(low, high):
+        policy_row, legal = tree.policy_row[row], tree.num_legal[row]
+        extra = illegal_mass_per_legal(policy, policy_row, legal)
+        for refined in segment(tree.refined_offsets, row):
             weight_before = weights[tree.parent_sequence[refined]]
             first_sequence = tree.first_sequence[refined]
             for action in range(legal):
-                probability = policy[row, action] + extra
+                probability = policy[policy_row, action] + extra
                 weights[first_sequence + action] = weight_before * probability
 
 
@@ -131,18 +131,17 @@ def fill_end_values(tree, weights, low, high, sequence_values):
 
 
 @part
-def sum_action_values(tree, tree_row, own_weights, sequence_values, action_values):
+def sum_action_values(tree, row, own_weights, sequence_values, action_values):
     """Fill a row's action values, (K,): sums over its refined information sets.
 
     These are the parts of the row (information set) after one sequence of own actions each. Each
-    counts by its own realisation weight, (S,); weights of 1 give counterfactual values. `tree_row`
-    is the row's number in the order of plays.
+    counts by its own realisation weight, (S,); weights of 1 give counterfactual values.
     """
     action_values[:] = 0.0
-    for refined in segment(tree.refined_offsets, tree_row):
+    for refined in segment(tree.refined_offsets, row):
         weight = own_weights[tree.parent_sequence[refined]]
         first_sequence = tree.first_sequence[refined]
-        for action in range(tree.num_legal[tree_row]):
+        for action in range(tree.num_legal[row]):
             action_values[action] += weight * sequence_values[first_sequence + action]
 
 
@@ -167,33 +166,35 @@ def centre_values(action_values, legal, share, reach, extra):
 
 
 @part
-def add_expected_values(tree, tree_row, policy, sequence_values):
+def add_expected_values(tree, row, policy, sequence_values):
     """Add a row's expected value at each refined information set to the sequence before it.
 
     A refined one is the part of a row (information set) after one sequence of own actions. The
-    expected value is under `policy`, (R, K), which has the row by the number
-    ``tree.policy_row[tree_row]``; `tree_row` is that in the order of plays. `sequence_values`,
-    (S,), change in place.
+    expected value is under `policy`, (R, K), in which the row has the number `policy_row`.
+    `sequence_values`, (S,), change in place.
     """
-    row, legal = tree.policy_row[tree_row], tree.num_legal[tree_row]
-    extra = illegal_mass_per_legal(policy, row, legal)
-    for refined in segment(tree.refined_offsets, tree_row):
-        first_sequence, expected = tree.first_sequence[refined], 0.0
+    policy_row, legal = tree.policy_row[row], tree.num_legal[row]
+    extra = illegal_mass_per_legal(policy, policy_row, legal)
+    for refined in segment(tree.refined_offsets, row):
+        first_sequence = tree.first_sequence[refined]
+        expected = 0.0
         for action in range(legal):
-            expected += (policy[row, action] + extra) * sequence_values[first_sequence + action]
+            probability = policy[policy_row, action] + extra
+            expected += probability * sequence_values[first_sequence + action]
         sequence_values[tree.parent_sequence[refined]] += expected
 
 
 @part
-def add_best_values(tree, tree_row, sequence_values):
+def add_best_values(tree, row, sequence_values):
     """Add the best action's value at each refined information set to the sequence before it.
 
-    A refined one is the part of a row (information set) after one sequence of own actions;
-    `tree_row` is the row's number in the order of plays. `sequence_values`, (S,), change in place.
+    A refined one is the part of a row (information set) after one sequence of own actions.
+    `sequence_values`, (S,), change in place.
     """
-    for refined in segment(tree.refined_offsets, tree_row):
-        first_sequence, best_value = tree.first_sequence[refined], -np.inf
-        for action in range(tree.num_legal[tree_row]):
+    for refined in segment(tree.refined_offsets, row):
+        first_sequence = tree.first_sequence[refined]
+        best_value = -np.inf
+        for action in range(tree.num_legal[row]):
             best_value = max(best_value, sequence_values[first_sequence + action])
         sequence_values[tree.parent_sequence[refined]] += best_value
 
@@ -207,9 +208,8 @@ def forward(tree, policies, shares, own, other, scratch, reach):
     after it, by `shares`, (n,). One policy alone is self-play, and fills both. `reach`, (R,), or
     (0,) to leave it out, gets own weight times counterfactual reach, in the share of the games in
     which player 0 has the seat: half of them against opponents, all in self-play. It is summed over
-    a row's refined information sets, the row after one sequence of own actions each. `tree_row` is
-    the row's number in the order of plays, ``tree.policy_row[tree_row]`` that in policies and
-    `reach`. `scratch` is (S,).
+    a row's refined information sets, the row after one sequence of own actions each; rows have the
+    numbers that they have in policies. `scratch` is (S,).
     """
     fill_all_weights(tree, policies[0], own)
     seat_share = SEAT_SHARE
@@ -222,11 +222,32 @@ def forward(tree, policies, shares, own, other, scratch, reach):
         fill_all_weights(tree, policies[opponent], scratch)
         for sequence in range(len(other)):
             other[sequence] += shares[opponent - 1] * scratch[sequence]
-    for tree_row in range(len(reach)):
+    for row in range(len(reach)):
         total = 0.0
-        for refined in segment(tree.refined_offsets, tree_row):
+        for refined in segment(tree.refined_offsets, row):
             total += own[tree.parent_sequence[refined]] * counterfactual_reach(tree, other, refined)
-        reach[tree.policy_row[tree_row]] = seat_share * total
+        reach[tree.policy_row[row]] = seat_share * total
+
+
+@part
+def set_legal_row(role, policy, policy_row, legal, action_values, reach, temperature, damping):
+    """Set a row of a policy, (R, K), by ASCEND or SOFTMAX; return 1 if ASCEND changes it, else 0.
+
+    Only its first `legal` actions are legal; from the others ASCEND takes all probability, SOFTMAX
+    the share `damping`. `action_values`, (K,), are weighted by the row's `reach`, and overwritten
+    by SOFTMAX.
+    """
+    legal_row, legal_values = policy[policy_row, :legal], action_values[:legal]
+    change = 0
+    removed_share = 1.0  # of the probability of illegal actions
+    if role == ASCEND:
+        change = take_best(legal_row, legal_values, reach)
+    else:
+        soften(legal_row, legal_values, reach, temperature, damping)
+        removed_share = damping
+    for action in range(legal, policy.shape[1]):
+        policy[policy_row, action] -= removed_share * policy[policy_row, action]
+    return change
 
 
 @kernel
@@ -236,9 +257,9 @@ def backward(
     """Value all sequences for player 0, bottom-up, and set its rows by a role.
 
     A sequence is a player's own actions so far, a row an information set's action probabilities.
-    `tree_row` numbers rows in the order of plays, ``tree.policy_row[tree_row]`` those of policies.
-    The first ``tree.num_legal[tree_row]`` actions of a row are legal; probability that a policy has
-    on the others is spread over these (`extra` for each).
+    Rows are numbered in the order of plays, and in another way (`policy_row`) in policies, `reach`
+    and `values`. A policy's probability on illegal actions is spread over the legal ones, `extra`
+    for each.
 
     1. Value sequences by the payoffs of their ends, against the opponents' weights `other`, (S,).
     2. For each row, the last first: fill its action values, weighted by reach and centred, in
@@ -254,25 +275,21 @@ def backward(
         fill_all_weights(tree, policy, other)
     share = WIN_RATE_OF_PAYOFF if len(policies) == 1 else WIN_RATE_OF_PAYOFF * SEAT_SHARE
     fill_end_values(tree, other, 0, 2, sequence_values)
-    for tree_row in range(len(tree.policy_row) - 1, -1, -1):
-        row, legal = tree.policy_row[tree_row], tree.num_legal[tree_row]
+    for row in range(len(tree.policy_row) - 1, -1, -1):
+        policy_row, legal = tree.policy_row[row], tree.num_legal[row]
         if role in (COUNTERFACTUAL, ASCEND, SOFTMAX):
-            sum_action_values(tree, tree_row, own, sequence_values, values[row])
-            extra = illegal_mass_per_legal(policy, row, legal)
-            centre_values(values[row], legal, share, reach[row], extra)
-        if role in (ASCEND, SOFTMAX) and reach[row] > 0.0:
-            legal_part, legal_values = policy[row, :legal], values[row, :legal]
-            removed_share = 1.0 if role == ASCEND else damping  # of illegal actions' probability
-            if role == ASCEND:
-                changes += take_best(legal_part, legal_values, reach[row])
-            else:
-                soften(legal_part, legal_values, reach[row], temperature, damping)
-            for action in range(legal, policy.shape[1]):
-                policy[row, action] -= removed_share * policy[row, action]
+            action_values, row_reach = values[policy_row], reach[policy_row]
+            sum_action_values(tree, row, own, sequence_values, action_values)
+            extra = illegal_mass_per_legal(policy, policy_row, legal)
+            centre_values(action_values, legal, share, row_reach, extra)
+            if role != COUNTERFACTUAL and row_reach > 0.0:
+                changes += set_legal_row(
+                    role, policy, policy_row, legal, action_values, row_reach, temperature, damping
+                )
         if role == FULL_MEMORY:
-            add_best_values(tree, tree_row, sequence_values)
+            add_best_values(tree, row, sequence_values)
         else:
-            add_expected_values(tree, tree_row, policy, sequence_values)
+            add_expected_values(tree, row, policy, sequence_values)
     return changes
 
 
@@ -295,6 +312,37 @@ def update_regrets(row, weight, discounts, plus, policy, action_values, tables):
         add_regret(row, action, instant_regret, discounts, plus, tables.regrets, tables.prediction)
 
 
+@part
+def minimise_row(tree, row, tables, factors, plus, epsilon, visits, scratch):
+    """Do an iteration of a regret minimiser at one row, an information set.
+
+    1. Counterfactual values of the row's actions, and its reach by chance and the other player.
+    2. Add the row's expected values to the sequences of own actions before it.
+    3. Add the regrets to `tables`, and the policy to the average.
+    4. Set the row of the policy by regret matching.
+
+    `row` is its number in the order of plays, `policy_row` that in tables and in the policy. The
+    arguments are those of :func:`minimise`, but for `factors`: the weight of the iteration, and the
+    discounts of positive and of negative regrets.
+    """
+    policy, weights, sequence_values, action_values, ones = scratch
+    iteration_weight, positive_discount, negative_discount = factors
+    policy_row, legal = tree.policy_row[row], tree.num_legal[row]
+    reach, visit_weight = 0.0, 0.0
+    for refined in segment(tree.refined_offsets, row):
+        own_weight = weights[tree.parent_sequence[refined]]
+        reach += SEAT_SHARE * counterfactual_reach(tree, weights, refined)
+        visit_weight += SEAT_SHARE * own_weight * visits[refined]
+    sum_action_values(tree, row, ones, sequence_values, action_values)
+    extra = illegal_mass_per_legal(policy, policy_row, legal)
+    centre_values(action_values, legal, WIN_RATE_OF_PAYOFF * SEAT_SHARE, reach, extra)
+    add_expected_values(tree, row, policy, sequence_values)
+    weight = iteration_weight * visit_weight
+    discounts = positive_discount, negative_discount
+    update_regrets(policy_row, weight, discounts, plus, policy, action_values, tables)
+    match_regrets(tables.regrets, tables.prediction, policy_row, policy.shape[1], epsilon, policy)
+
+
 @kernel
 def minimise(tree, tables, factors, alternating, plus, epsilon, visits, scratch):
     """Do iterations of CFR or a variant in self-play, one for each row of `factors`, (n, 3).
@@ -306,41 +354,28 @@ def minimise(tree, tables, factors, alternating, plus, epsilon, visits, scratch)
     2. For both players, or one after the other if `alternating`: value the ends of sequences.
        Players are those from `low`, below `high`; their rows, in the order of plays, from
        `first_row`, below `end_row`.
-    3. For each of their rows, the last first: counterfactual values, the row's value to the
-       sequences before it, new regrets in `tables`, and regrets matched again in the policy.
+    3. For each of their rows, the last first, :func:`minimise_row`.
     4. Fill the players' realisation weights anew.
 
     `visits`, (J,), is how often chance and an opponent at random lead to a refined information
     set, for the average. `epsilon` is the least probability of an action. Scratch: the policy,
-    (R, K), realisation weights, (S,), values of sequences, (S,), and of actions, (K,).
+    (R, K), realisation weights, (S,), values of sequences, (S,), and of actions, (K,); ones, (S,),
+    are read only.
     """
-    policy, weights, sequence_values, action_values, ones = scratch  # ones, (S,), are read only
-    regrets, prediction, _ = tables
-    for row in range(len(policy)):
-        match_regrets(regrets, prediction, row, policy.shape[1], epsilon, policy)
+    policy, weights, sequence_values, _, _ = scratch
+    for policy_row in range(len(policy)):
+        match_regrets(
+            tables.regrets, tables.prediction, policy_row, policy.shape[1], epsilon, policy
+        )
     fill_all_weights(tree, policy, weights)
     for iteration in range(len(factors)):
-        iteration_weight, positive_discount, negative_discount = factors[iteration]
-        discounts = positive_discount, negative_discount
+        factors_now = factors[iteration, 0], factors[iteration, 1], factors[iteration, 2]
         for turn in range(2 if alternating else 1):
             low, high = (turn, turn + 1) if alternating else (0, 2)  # players from, below
             fill_end_values(tree, weights, low, high, sequence_values)
             first_row, end_row = tree.player_row_offsets[low], tree.player_row_offsets[high]
-            for tree_row in range(end_row - 1, first_row - 1, -1):
-                row, legal = tree.policy_row[tree_row], tree.num_legal[tree_row]
-                reach, visit_weight = 0.0, 0.0
-                for refined in segment(tree.refined_offsets, tree_row):
-                    own_weight = weights[tree.parent_sequence[refined]]
-                    reach += SEAT_SHARE * counterfactual_reach(tree, weights, refined)
-                    visit_weight += SEAT_SHARE * own_weight * visits[refined]
-                sum_action_values(tree, tree_row, ones, sequence_values, action_values)
-                extra = illegal_mass_per_legal(policy, row, legal)
-                share = WIN_RATE_OF_PAYOFF * SEAT_SHARE
-                centre_values(action_values, legal, share, reach, extra)
-                add_expected_values(tree, tree_row, policy, sequence_values)
-                weight = iteration_weight * visit_weight
-                update_regrets(row, weight, discounts, plus, policy, action_values, tables)
-                match_regrets(regrets, prediction, row, policy.shape[1], epsilon, policy)
+            for row in range(end_row - 1, first_row - 1, -1):
+                minimise_row(tree, row, tables, factors_now, plus, epsilon, visits, scratch)
             fill_weights(tree, policy, first_row, end_row, weights)
 
 

@@ -299,6 +299,7 @@ def _lower(name: str, emit: Any) -> None:
     infer_global(key)(type(f"_{name}", (_Arithmetic,), {}))
 
     def generate(context, builder, signature, arguments):
+        """Emit the operation where numba compiles it: LLVM's value of the resulting vector."""
         size = signature.return_type.size
         operands = _operands(context, builder, signature.args, arguments, size)
         return emit(*operands).registers[0]
@@ -321,6 +322,7 @@ def _emitted(result: Any, arguments: tuple[Any, ...], size: int, emit: Any) -> A
     """
 
     def generate(context, builder, signature, values):
+        """Emit the code where numba compiles a call: LLVM's value of the result."""
         result_operand = emit(*_operands(context, builder, signature.args, values, size))
         if result_operand is None:
             return context.get_dummy_value()

@@ -5,7 +5,7 @@ Vectors run over cells of a diagonal; first, where the numbers of a game then li
 
 from functools import cached_property
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -126,7 +126,7 @@ class CellLayout:
         """Gather the constants that kernels of a game are compiled with: sizes of their tables.
 
         A page is the afterstates (scores after a turn) of one end, lane and record; a line a roll
-        as some memories play it; the edge a table of sums of dice from scores past the goal.
+        as some memories play it.
         """
         kind, _, _ = _landings_on_board(self.tables)
         depth = max(family.dice.most_summed for family in self.families)
@@ -136,8 +136,8 @@ class CellLayout:
             num_pages=self.ends * self.lanes * self.tables.num_records,
             most_lines=self.num_lines,
             num_sums=self.num_sums,
-            edge_depth=max(1, depth),
-            edge_blocks=_num_vectors(self.most_sides, self.cells) + 1,
+            past_goal_depth=max(1, depth),
+            past_goal_blocks=_num_vectors(self.most_sides, self.cells) + 1,
             most_sides=self.most_sides,
             moves_again=self.ends > 1 or bool((kind == AGAIN).any()),
             families=self.families,
@@ -314,7 +314,7 @@ class CellLayout:
         return positions.astype(np.int32)
 
     @cached_property
-    def edge(self) -> Floats:
+    def sums_past_goal(self) -> Floats:
         """Win probability by the sum of n dice from an own score at the goal or past it.
 
         Pages have no such scores, but sums of more dice from lower scores read them. Dice that show
@@ -324,11 +324,13 @@ class CellLayout:
         that has the opponent's score total - G, of the cell whose own score is the goal.
         """
         tables, goal, cells, shape = self.tables, self.goal, self.cells, self.shape
-        most_sides, depth = shape.most_sides, shape.edge_depth
+        most_sides, depth = shape.most_sides, shape.past_goal_depth
         wins = (tables.landings.kind == WIN)[:, :goal].astype(np.float64)  # own, opponent's score
         num_totals = goal - 1 + most_sides
-        edge = np.zeros((len(tables.dice_of_kind), num_totals, shape.edge_blocks, depth, cells))
-        total_past_goal, block, cell = np.ogrid[:num_totals, : shape.edge_blocks, :cells]
+        sums = np.zeros(
+            (len(tables.dice_of_kind), num_totals, shape.past_goal_blocks, depth, cells)
+        )
+        total_past_goal, block, cell = np.ogrid[:num_totals, : shape.past_goal_blocks, :cells]
         opponent = (total_past_goal // cells - block) * cells + cell
         own = goal + total_past_goal - opponent
         is_used = (opponent >= 0) & (opponent < goal) & (own >= goal) & (own < goal + most_sides)
@@ -339,14 +341,26 @@ class CellLayout:
         for kind, dice in enumerate(tables.dice_of_kind):
             value = wins[scores]  # by own and opponent's score; of no dice yet
             for num_dice in range(depth):
-                edge[kind, :, :, num_dice][is_used] = value[used_own, used_opponent]
+                sums[kind, :, :, num_dice][is_used] = value[used_own, used_opponent]
                 # One die more: the mean over its faces of the value so many points higher.
                 shifted = [np.roll(value, -face, axis=0) for face in range(2, dice.sides + 1)]
                 value = np.add.reduce(shifted) / dice.sides
-        return edge
+        return sums
 
 
 # --- passes ---------------------------------------------------------------------------------------
+
+
+def _pages(shape: Shape, board: Board, seats: int, dtype: DTypeLike) -> dict[str, NDArray[Any]]:
+    """Allocate the pages of so many seats, players of matches: zeros by name, (pages, size).
+
+    Pages of afterstates, the scores after a turn; and pages of cells, two for each memory: of the
+    values or the reach that the other player's turns lead to, and that own turns do.
+    """
+    return {
+        "afterstates": zeros((seats * shape.num_pages, board.afterstate_page), dtype),
+        "cells": zeros((seats * 2 * shape.num_memories, board.cell_page), dtype),
+    }
 
 
 class CellPasses:
@@ -363,9 +377,14 @@ class CellPasses:
         cells = 64 // np.dtype(dtype).itemsize  # of a vector of 64 bytes
         layout = CellLayout(tables, cells)
         shape, board = layout.shape, layout.board
-        seats = matches * players
         self._value_program = Program(write_values, shape, dtype)
         self._reach_program = Program(write_reach, shape, dtype)
+        totals = 2 * board.goal - 1
+        self._reach = zeros((matches, totals * shape.num_memories * board.row_width), dtype)
+        self._starts = np.zeros((matches, players))  # win probability when moving first
+        self._changes = np.zeros(1)  # rows that ASCEND changed
+        self.action_values = np.zeros((board.goal, board.goal, shape.num_actions))
+        self.each_reach = np.zeros((matches, board.goal, board.goal))
         self._arguments = {
             **board._asdict(),
             "players": players,
@@ -375,31 +394,21 @@ class CellPasses:
             "groups": layout.groups,
             "situation": by_total(tables.situation),
             "line_of_roll": layout.line_of_roll,
-            "sums": zeros((seats * board.sums_size,), dtype),
+            "sums": zeros((matches * players * board.sums_size,), dtype),
             "lines": zeros((matches * shape.most_lines * cells,), dtype),
         }
         self._reach_arguments = {
             "start_probability": 1.0 / players,
-            "landed": zeros((shape.num_pages * cells,), dtype),
-            "afterstates": zeros((players * shape.num_pages, board.afterstate_page), dtype),
-            "cells": zeros((players * 2 * shape.num_memories, board.cell_page), dtype),
+            "landing_reach": zeros((shape.num_pages * cells,), dtype),
+            **_pages(shape, board, players, dtype),
         }
-        afterstate_values = zeros((seats * shape.num_pages, board.afterstate_page), dtype)
-        cell_values = zeros((seats * 2 * shape.num_memories, board.cell_page), dtype)
-        # The last constant of a page: the value of a win.
-        afterstate_values[:, -1] = 1.0
-        cell_values[:, -1] = 1.0
-        totals = 2 * board.goal - 1
-        self._reach = zeros((matches, totals * shape.num_memories * board.row_width), dtype)
-        self._starts = np.zeros((matches, players))  # win probability when moving first
-        self._changes = np.zeros(1)  # rows that ASCEND changed
-        self.action_values = np.zeros((board.goal, board.goal, shape.num_actions))
-        self.each_reach = np.zeros((matches, board.goal, board.goal))
+        value_pages = _pages(shape, board, matches * players, dtype)
+        for pages in value_pages.values():
+            pages[:, -1] = 1.0  # the last constant of a page: the value of a win
         self._value_arguments = {
             "matches": matches,
-            "edge": layout.edge.astype(dtype),
-            "afterstates": afterstate_values,
-            "cells": cell_values,
+            "sums_past_goal": layout.sums_past_goal.astype(dtype),
+            **value_pages,
             "row": zeros((shape.num_actions * cells,), np.float64),
             "action_sums": zeros((shape.num_actions * cells,), dtype),
             "reach": self._reach,
@@ -409,7 +418,11 @@ class CellPasses:
         }
 
     def forward(self, policies: Floats, *, memories: bool = True) -> Floats:
-        """Fill the reach of cells; see :meth:`hogeq.model.workspace.Layout.forward`."""
+        """Compute the reach of the player's cells against each opponent: `each_reach`, (n, G, G).
+
+        `policies` are (1 + n, G, G, K), the player's first, or one alone in self-play. The reach of
+        hidden states is stored for a pass backward, unless `memories` is False.
+        """
         for match, cell_reach in enumerate(self.each_reach):
             self._reach_program(
                 **self._arguments,
@@ -425,7 +438,12 @@ class CellPasses:
     def backward(
         self, role: int, policies: Floats, reach: Reach, temperature: float, damping: float
     ) -> tuple[Floats, int]:
-        """Pass over all cells; see :meth:`hogeq.model.workspace.Layout.backward`."""
+        """Compute values of all cells against all opponents, the player acting by its role.
+
+        COUNTERFACTUAL fills `action_values`, (G, G, K); ASCEND and SOFTMAX change the first of the
+        `policies`. `reach` is that of the mixture of opponents. Returns the win probability of each
+        player when moving first, (n, players), and how many rows ASCEND changed.
+        """
         self._value_program(
             **self._arguments,
             **self._value_arguments,

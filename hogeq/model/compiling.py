@@ -99,7 +99,7 @@ def _certificate_calls(rules: Rules) -> Iterator[Call]:
     uniform = np.full((goal**2, num_actions), 1.0 / num_actions)
     problem = Problem(graph=graph, seat=0, policy=uniform, chance=1.0)
     priced = PricedResponders([problem])
-    (part,) = priced.parts
+    (responder,) = priced.responders
     states = graph.memories  # of a row
     claim = Claim(
         actions=np.zeros(1, np.int64),
@@ -109,15 +109,15 @@ def _certificate_calls(rules: Rules) -> Iterator[Call]:
         lent_share=1.0,
     )
     row_prices = RowPrices(
-        own_positions=np.arange(goal**2), prices=np.zeros(part.arrays.prices.shape)
+        own_positions=np.arange(goal**2), prices=np.zeros(responder.arrays.prices.shape)
     )
     no_rise = np.zeros((num_actions, states))
     yield priced.visit
     yield priced.remember
     yield lambda: priced.is_met_once(row)
-    yield lambda: part.lift(row, claim)
-    yield lambda: part.lend(row, claim, row_prices)
-    yield lambda: part.revise(row, row_prices, no_rise, lent=1.0)
+    yield lambda: responder.lift(row, claim)
+    yield lambda: responder.lend(row, claim, row_prices)
+    yield lambda: responder.revise(row, row_prices, no_rise, lent_share=1.0)
 
 
 def missing(game: HogEngine, *names: str) -> Iterator[cache.Kernel]:

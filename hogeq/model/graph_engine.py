@@ -152,7 +152,9 @@ class GraphWorkspace(CheckedPasses):
     ) -> Valued:
         """Compute values under `policies` (Q, R, K), player 0 acting by its role.
 
-        ASCEND and SOFTMAX change the rows of player 0 in place.
+        ASCEND and SOFTMAX change the rows of player 0, ``policies[0]``, in place. `reach` is that
+        of the last pass forward. Returns the win probabilities of player 0 and of the opponents in
+        the first seat, how many rows ASCEND changed, and counterfactual values, (R, K).
         """
         self._require_latest(reach)
         legal_policies = self._legal(policies)
@@ -170,8 +172,9 @@ class GraphWorkspace(CheckedPasses):
             if len(policies) == 1:
                 rate = self.win_rate(policies)  # of new rows against new rows
                 return Valued(rate.first, rate.first, changes, values)
-        first, second = self._rates([starts for starts, _ in results], reach.weights)
-        return Valued(first, first if len(policies) == 1 else 1.0 - second, changes, values)
+        starts = [values_at_starts for values_at_starts, _ in results]
+        first, other = self._in_first_seat(starts, reach.weights, len(policies))
+        return Valued(first, other, changes, values)
 
     def win_rate(
         self, policies: Floats, role: Role = Role.EVALUATE, weights: Floats | None = None
@@ -179,32 +182,34 @@ class GraphWorkspace(CheckedPasses):
         """Exact win rate of player 0, its role being EVALUATE or FULL_MEMORY."""
         legal_policies = self._legal(policies)
         opponent_weights = self._shares(weights)
-        is_self_play = len(policies) == 1
-        both_respond = is_self_play and role == Role.FULL_MEMORY
+        both_respond = len(policies) == 1 and role == Role.FULL_MEMORY
         starts = [
             seat.backward(role, legal_policies, opponent_weights, both_respond=both_respond)[0]
             for seat in self._seats
         ]
-        first, second = self._rates(starts, opponent_weights)
-        return WinRate.from_starts(first, first if is_self_play else 1.0 - second)
+        return WinRate.from_starts(*self._in_first_seat(starts, opponent_weights, len(policies)))
 
     @property
     def error(self) -> float:
         """Bound on what iteration may have missed in the last pass, as a win rate."""
         return max(seat.error for seat in self._seats)
 
-    def _rates(self, starts: list[Floats], weights: Floats) -> tuple[float, float]:
-        """Win rate of player 0 in the first and in the second seat.
+    def _in_first_seat(
+        self, starts: list[Floats], weights: Floats, players: int
+    ) -> tuple[float, float]:
+        """Win probability in the first seat: of player 0, and of its opponents, drawn by `weights`.
 
-        `starts` are the values at the starts, (opponents, starts), of each pass; where seats share
-        rows, one pass has both seats as its two starts.
+        `starts` are player 0's values at the starts, (opponents, starts), of each pass; where seats
+        share rows, one pass has both seats as its two starts. In self-play, of one player, both are
+        the same.
         """
         if self._engine.seats_share_rows:
             first, second = weights @ starts[0]
-            return float(first), float(second)
-        chances = self._engine.graph.start_chance
-        first, second = (float(weights @ (values @ chances)) for values in starts)
-        return first, second
+        else:
+            chances = self._engine.graph.start_chance
+            first, second = (weights @ (values @ chances) for values in starts)
+        other = first if players == 1 else 1.0 - second
+        return float(first), float(other)
 
     def _values(self, policy: Floats) -> Floats:
         """Counterfactual values of all actions of player 0, (R, K), over both seats.

@@ -44,7 +44,10 @@ class GraphLayout:
         self.each_reach = self.passes.row_reach.reshape(matches, size, size)
 
     def forward(self, policies: Floats, *, memories: bool = True) -> Floats:
-        """Fill `each_reach`; see :class:`hogeq.model.workspace.Layout`."""
+        """Compute the reach of the player's cells against each opponent: `each_reach`, (n, G, G).
+
+        `policies` are (1 + n, G, G, K), the player's first, or one alone in self-play.
+        """
         del memories  # they are there in any case
         self.passes.forward(self._by_row(policies))
         return self.each_reach
@@ -52,9 +55,12 @@ class GraphLayout:
     def backward(
         self, role: int, policies: Floats, reach: Reach, temperature: float, damping: float
     ) -> tuple[Floats, int]:
-        """Fill all values; see :class:`hogeq.model.workspace.Layout`.
+        """Compute the values of all states, the player acting by its role.
 
-        In FULL_MEMORY both players take their best rolls in self-play.
+        COUNTERFACTUAL fills `action_values`, (G, G, K); ASCEND and SOFTMAX change the first of the
+        `policies`; in FULL_MEMORY both players take their best rolls in self-play. `reach` is that
+        of the mixture of opponents. Returns the win probability of each player when moving first,
+        (n, players), and how many rows ASCEND changed.
         """
         both_respond = role == FULL_MEMORY and self.players == 1
         rows = self._by_row(policies)

@@ -14,11 +14,13 @@ from hogeq.kernels.arrays import (
     EVALUATE,
     FULL_MEMORY,
     IMPROVE,
+    IS_STALE,
     LEAVE,
     MOST_DENSE,
     NO_CHOICE,
+    PHASE,
     PROGRESS,
-    STALE,
+    ROUNDS,
     STAY,
     Matches,
     PassGraph,
@@ -133,13 +135,14 @@ def _in_slices(
     block: int,
     *arguments: Any,
 ) -> None:
-    """Call a kernel until it is done with a block; between calls it can be interrupted.
+    """Call a kernel until it is done with a block that recurs; between calls Python can interrupt.
 
-    Its fourth argument is whether the block begins; the last ones are `arguments`.
+    The last of its arguments are `arguments`.
     """
-    is_done = kernel(pass_graph, recurring, block, True, *arguments)
-    while not is_done:
-        is_done = kernel(pass_graph, recurring, block, False, *arguments)
+    assert recurring is not None  # noqa: S101 - some block recurs
+    recurring.progress[[PHASE, ROUNDS]] = 0  # the kernel begins
+    while not kernel(pass_graph, recurring, block, *arguments):
+        pass
 
 
 class GraphPasses:
@@ -202,38 +205,53 @@ class GraphPasses:
         once, in one that recurs (SMALL, LARGE) reach goes round. `entering` (n, C, H), of zeros,
         gets the reach with which play comes into the states of each such block before.
         """
-        from hogeq.kernels import graph_passes, recurring_reach
-
-        self.reach.fill(0.0)
         self.row_reach.fill(0.0)
         pass_graph, runs, recurring = self._forward_arrays
         if recurring is not None:
             recurring.waiting_reach.fill(0.0)  # of a pass that was interrupted
+        self._fill_start_reach(pass_graph)
+        for match in range(len(self.reach)):
+            match_policies = policies if len(policies) <= 2 else policies[[0, match + 1]]
+            for run in runs:
+                if entering is None or run.kind == PLAIN:
+                    self._send(run, match, match_policies)
+                    continue
+                for block in range(run.first, run.last):
+                    positions = pass_graph.block_positions(block)
+                    entering[match, positions] = self.reach[match, positions]
+                    self._send(Run(block, block + 1, run.kind), match, match_policies)
+        return self.row_reach
+
+    def _fill_start_reach(self, pass_graph: PassGraph) -> None:
+        """Set `reach` to the probabilities that play begins in each state, against each opponent.
+
+        Where one of two mirrored positions is left out, the other has the probabilities of both.
+        """
+        self.reach.fill(0.0)
         starts = zip(self.graph.start, self.graph.start_chance, strict=True)
         for (position, memory), chance in starts:
             is_left_out = self.use_mirrors and self.graph.player[position] == 1
             visited = pass_graph.mirror_position[position] if is_left_out else position
             self.reach[:, visited, memory] += chance
-        for match, (reach, row_reach) in enumerate(zip(self.reach, self.row_reach, strict=True)):
-            match_policies = policies if len(policies) <= 2 else policies[[0, match + 1]]
-            arrays = self.me, match_policies, reach, row_reach, self._scratch
-            for first, last, kind in runs:
-                if kind == PLAIN:
-                    graph_passes.forward(pass_graph, first, last, *arrays)
-                elif kind == SMALL and entering is None:
-                    recurring_reach.visit(pass_graph, recurring, first, last, *arrays)
-                else:
-                    for block in range(first, last):
-                        if entering is not None:
-                            positions = pass_graph.block_positions(block)
-                            entering[match, positions] = reach[positions]
-                        if kind == SMALL:
-                            recurring_reach.visit(pass_graph, recurring, block, block + 1, *arrays)
-                        else:
-                            _in_slices(
-                                recurring_reach.circulate, pass_graph, recurring, block, *arrays
-                            )
-        return self.row_reach
+
+    def _send(self, run: Run, match: int, policies: Floats) -> None:
+        """Send the reach of a run's states on to the states that follow, against one opponent.
+
+        A run is blocks of one kind: PLAIN ones are passed once, in a SMALL one, to which play can
+        return, expected visits are solved for, and in a LARGE one reach goes round. `policies` are
+        the player's and the opponent's, (2, R, K), or one for both.
+        """
+        from hogeq.kernels import graph_passes, recurring_reach
+
+        pass_graph, _, recurring = self._forward_arrays
+        arrays = self.me, policies, self.reach[match], self.row_reach[match], self._scratch
+        if run.kind == PLAIN:
+            graph_passes.forward(pass_graph, run.first, run.last, *arrays)
+        elif run.kind == SMALL:
+            recurring_reach.visit(pass_graph, recurring, run.first, run.last, *arrays)
+        else:
+            for block in range(run.first, run.last):
+                _in_slices(recurring_reach.circulate, pass_graph, recurring, block, *arrays)
 
     def backward(
         self,
@@ -268,7 +286,7 @@ class GraphPasses:
             if role in {EVALUATE, FULL_MEMORY}:
                 self._value(run, matches, rule)
             elif run.kind == PLAIN or recurring is None:  # None if no block recurs
-                graph_passes.act(self.pass_graph, run.first, run.last, *arguments)
+                graph_passes.value_and_set_rows(self.pass_graph, run.first, run.last, *arguments)
             elif run.kind == SMALL:
                 recurring_rows.settle(self.pass_graph, recurring, run.first, run.last, *arguments)
             else:
@@ -318,28 +336,33 @@ class GraphPasses:
             self.values[:, positions] = before
         return error_before + largest_error
 
-    def _settle_large(self, recurring: RecurringBlocks, block: int, *arguments: Any) -> None:
+    def _settle_large(
+        self,
+        recurring: RecurringBlocks,
+        block: int,
+        rule: PassRule,
+        matches: Matches,
+        sums: RowSums,
+        scratch: Scratch,
+    ) -> None:
         """Value a large block, and set its rows one by one as the role has it.
 
         A block is a set of positions that play can return to. Its values are those of a Markov
-        chain, found by value iteration. The kernel `settle_large` sets rows until it needs values
-        of the block for the rows as they are then; it notes in ``progress[STALE]`` that they are
-        out of date, and returns whether it is to be called again. Its fourth argument is whether
-        the block begins; the last ones are as of :func:`hogeq.kernels.graph_passes.act`.
+        chain, found by value iteration, again whenever a row has changed. Otherwise this is
+        :func:`hogeq.kernels.recurring_rows.settle`, of which the arguments are.
         """
-        from hogeq.kernels.recurring_rows import settle_large
+        from hogeq.kernels.recurring_rows import begin_settling, settle_row
 
-        pass_graph, (rule, matches, *_) = self.pass_graph, arguments
         # In this role rows stay, so that the values are the result, and their error is bounded.
         is_result = rule.role == COUNTERFACTUAL
-        goes_on = settle_large(pass_graph, recurring, block, True, *arguments)
+        begin_settling(self.pass_graph, recurring, block, rule, matches)
+        goes_on = True
         while goes_on:
-            is_out_of_date = recurring.progress[STALE] > 0
-            if is_out_of_date:
+            if recurring.progress[IS_STALE] > 0:
                 for match in range(len(self.values)):
                     play = Play(self.me, matches.policies, match)
                     self._iterate(block, play, recurring.no_choice, bounds=is_result)
-            goes_on = settle_large(pass_graph, recurring, block, False, *arguments)
+            goes_on = settle_row(self.pass_graph, recurring, block, rule, matches, sums, scratch)
 
     def _iterate(self, block: int, play: Play, choice: NDArray[Any], *, bounds: bool) -> None:
         """Value a large block by value iteration; if `bounds`, also bound what it misses.

@@ -175,10 +175,10 @@ def pass_order(goal: int, strip: int) -> tuple[Ints, Ints]:
 class _Column(NamedTuple):
     """Layout of a column, the numbers of the cells of one opponent's score."""
 
-    at: Ints  # (rows, W + 2), the table of :mod:`hogeq.kernels.memory_vectors`
+    positions: Ints  # (rows, W + 2), `column_positions` of :mod:`hogeq.kernels.memory_vectors`
     size: int
-    used: int  # numbers that are not padding
-    spare: int  # where what reaches the goal is read, which is 0, and written, which nobody reads
+    used_size: int  # without padding
+    past_goal_position: int  # of all afterstates from the goal on: read as 0, written in vain
 
 
 def _column(tables: Tables, shape: Shape) -> _Column:
@@ -200,8 +200,8 @@ def _column(tables: Tables, shape: Shape) -> _Column:
         ring = min(most_points[record] + 1, goal)
         positions[:, record] = size + score % ring * lane_size
         size += ring * lane_size
-    spare = size  # one entry for all afterstates from the goal on
-    positions[score >= goal, : shape.num_records] = spare
+    past_goal_position = size  # one entry for all afterstates from the goal on
+    positions[score >= goal, : shape.num_records] = past_goal_position
     size += lane_size
     rolls_ring = shape.bonus_points + 1  # a roll with the bonus is read from so far above
     rolls_size = shape.num_actions * lane_size
@@ -209,10 +209,22 @@ def _column(tables: Tables, shape: Shape) -> _Column:
     size += rolls_ring * rolls_size
     sums_size = shape.dice.most_summed * lane_size
     positions[:, shape.num_records + 1] = size + score % max(1, shape.sums_ring) * sums_size
-    used = size + shape.sums_ring * sums_size
+    used_size = size + shape.sums_ring * sums_size
     # An odd number of lines of the cache, so that columns do not share its sets.
-    num_lines = (used + CACHE_LINE - 1) // CACHE_LINE | 1
-    return _Column(positions, num_lines * CACHE_LINE, used, spare)
+    num_lines = (used_size + CACHE_LINE - 1) // CACHE_LINE | 1
+    return _Column(positions, num_lines * CACHE_LINE, used_size, past_goal_position)
+
+
+def _visits(tables: Tables, shape: Shape, column: _Column, own: Ints, opponent: Ints) -> Ints:
+    """List the visits of cells, own and opponent's scores (G * G,), with the afterstate of no dice.
+
+    As (G * G, 3): both scores, and the position in a column of the scores that no dice leave.
+    """
+    kind_of_turn = 0  # the only one
+    score = own + tables.no_dice_points[kind_of_turn][own, opponent]
+    record = tables.no_dice_record[kind_of_turn][own, opponent]
+    no_dice = column.positions[np.minimum(score, tables.goal) + shape.rows_below, record]
+    return np.column_stack([own, opponent, no_dice])
 
 
 class MemoryPasses:
@@ -231,11 +243,7 @@ class MemoryPasses:
         goal, shape = tables.goal, memory_shape(tables)
         column = _column(tables, shape)
         own, opponent = pass_order(goal, max(1, STRIP // matches))  # of cells, by visit
-        kind_of_turn = 0  # the only one
-        win_at_once = tables.win_at_once[kind_of_turn]  # by own and opponent's score, and roll
-        score = own + tables.no_dice_points[kind_of_turn][own, opponent]
-        record = tables.no_dice_record[kind_of_turn][own, opponent]
-        no_dice = column.at[np.minimum(score, goal) + shape.rows_below, record]  # its afterstate
+        (win_at_once,) = tables.win_at_once  # by own and opponent's score, and roll
         # 0 for the widest vectors, 64 bytes; half as wide in single precision if these do not fit.
         width = VECTOR if shape.lanes % (2 * VECTOR) else 0
         self._value_program = Program(write_values, shape, dtype, width)
@@ -245,16 +253,16 @@ class MemoryPasses:
             "players": players,
             "goal": goal,
             "column_size": column.size,
-            "visits": np.column_stack([own, opponent, no_dice]),
-            "at": column.at,
-            "landed": np.column_stack([opponent_left, own_left]),
+            "visits": _visits(tables, shape, column, own, opponent),
+            "column_positions": column.positions,
+            "landing_scores": np.column_stack([opponent_left, own_left]),
             "arrival_start": arrival_start,
             "columns": zeros((matches * players * goal * column.size,), dtype),
         }
         points = _points_by_record(tables)
         most_points = [max(points[record]) for record in shape.shared_records]
         self._reach_arguments = {
-            "used": column.used,
+            "used_size": column.used_size,
             "start_probability": 1.0 / players,
             "most_points": np.array(most_points, np.int64),
         }
@@ -265,9 +273,9 @@ class MemoryPasses:
         self.each_reach = np.zeros((matches, goal, goal))
         self._value_arguments = {
             "matches": matches,
-            "spare": column.spare,
-            "wins": win_at_once[own, opponent],  # by visit and roll
-            "past": np.ascontiguousarray(win_at_once[goal:].swapaxes(0, 1)),
+            "past_goal_position": column.past_goal_position,
+            "wins_at_once": win_at_once[own, opponent],  # by visit and roll
+            "wins_past_goal": np.ascontiguousarray(win_at_once[goal:].swapaxes(0, 1)),
             "reach": self._reach,
             "starts": self._starts,
             "action_values": self.action_values,
@@ -275,7 +283,11 @@ class MemoryPasses:
         }
 
     def forward(self, policies: Floats, *, memories: bool = True) -> Floats:
-        """Fill the reach of cells; see :meth:`hogeq.model.workspace.Layout.forward`."""
+        """Compute the reach of the player's cells against each opponent: `each_reach`, (n, G, G).
+
+        `policies` are (1 + n, G, G, K), the player's first, or one alone in self-play. The reach of
+        hidden states is stored for a pass backward, unless `memories` is False.
+        """
         for match, cell_reach in enumerate(self.each_reach):
             self._reach_program(
                 **self._arguments,
@@ -290,7 +302,12 @@ class MemoryPasses:
     def backward(
         self, role: int, policies: Floats, reach: Reach, temperature: float, damping: float
     ) -> tuple[Floats, int]:
-        """Pass over all cells; see :meth:`hogeq.model.workspace.Layout.backward`."""
+        """Compute values of all cells against all opponents, the player acting by its role.
+
+        COUNTERFACTUAL fills `action_values`, (G, G, K); ASCEND and SOFTMAX change the first of the
+        `policies`. `reach` is that of the mixture of opponents. Returns the win probability of each
+        player when moving first, (n, players), and how many rows ASCEND changed.
+        """
         self._value_program(
             **self._arguments,
             **self._value_arguments,
@@ -312,6 +329,31 @@ def can_duel(tables: Tables) -> bool:
     )
 
 
+def _outcome_operands(tables: Tables) -> dict[str, Floats | Ints]:
+    """List the outcomes of every roll, as :func:`write_duel` reads them, by name of the operand.
+
+    Those of no dice, one for each opponent's score, come last.
+    """
+    goal = tables.goal
+    (branches,) = tables.branches_of_kind
+    outcomes = [branch for results in branches for branch in results]
+    outcome_start = np.cumsum([0, *map(len, branches)])  # by roll
+    points = np.array([branch.points for branch in outcomes])
+    to_goal = goal - np.arange(goal)  # by own score
+    outcome_stop = []  # by roll: up to the first outcome that reaches the goal, (G,)
+    for first, end in pairwise(outcome_start):
+        outcome_stop.append(first + np.searchsorted(points[first:end], to_goal))
+    chances = [float(branch.probability) for branch in outcomes]
+    end_records = [branch.record for branch in outcomes]
+    return {
+        "outcome_start": outcome_start,
+        "outcome_stop": np.ravel(outcome_stop),
+        "chances": np.array(chances + [1.0] * goal),
+        "points": np.append(points, tables.no_dice_points[0, 0]),
+        "records": np.append(end_records, tables.no_dice_record[0, 0]),
+    }
+
+
 class MemoryDuel:
     """The arrays for win rates of two matrices, one pair after the other."""
 
@@ -325,33 +367,18 @@ class MemoryDuel:
         opponent, score, arrival_start = _arrivals(tables)
         self._starts = np.zeros((2, 2, lane_size))
         self._program = Program(write_duel, shape)
-        (branches,) = tables.branches_of_kind
-        outcomes = [branch for results in branches for branch in results]
-        outcome_start = np.cumsum([0, *map(len, branches)])  # by roll
-        points = np.array([branch.points for branch in outcomes])
-        end_records = [branch.record for branch in outcomes]
-        to_goal = goal - np.arange(goal)  # by own score
-        outcome_stop = []  # by roll: up to the first outcome that reaches the goal, (G,)
-        for first, end in pairwise(outcome_start):
-            outcome_stop.append(first + np.searchsorted(points[first:end], to_goal))
         self._operands = {
             "goal": goal,
             "scores": scores,
             "visits": np.column_stack(pass_order(goal, STRIP // 2)),
-            "wins": tables.win_at_once[0],
-            "outcome_start": outcome_start,
-            "outcome_stop": np.ravel(outcome_stop),
-            "chances": np.array(
-                [*(float(branch.probability) for branch in outcomes), *[1.0] * goal]
-            ),
-            "points": np.append(points, tables.no_dice_points[0, 0]),
-            "records": np.append(end_records, tables.no_dice_record[0, 0]),
+            "wins_at_once": tables.win_at_once[0],
+            **_outcome_operands(tables),
             "bonus": np.where(list(map(bool, shape.bonus_members)), tables.most_bonus, 0),
             "members": self._members,
-            "landed": opponent * scores + score,
+            "landing_afterstates": opponent * scores + score,
             "arrival_start": arrival_start,
             "worth": zeros((4 * goal * scores * lane_size,), np.float64),
-            "played": np.zeros(2 * goal * scores, np.int64),
+            "next_roll": np.zeros(2 * goal * scores, np.int64),
             "starts": self._starts,
         }
 

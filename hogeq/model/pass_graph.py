@@ -46,25 +46,17 @@ def pass_graph_of(graph: Graph) -> PassGraph:
     so a turn's value has an index in the memories that share it. Blocks are sets of positions that
     are valued together, in the order of play.
     """
-    situations, _, _ = graph.way.shape
     is_legal = np.asarray((graph.way >= 0).all(axis=1))  # (S, K)
     ways = _split_by_action(graph, is_legal)
     num_ways = len(ways.original)
-    first_outcome, last_outcome = graph.first[ways.original], graph.first[ways.original + 1]
-    outcomes = spans(first_outcome, last_outcome)
-    outcome_start = np.append(0, np.cumsum(last_outcome - first_outcome))  # of the new ways
+    outcomes, outcome_start = _outcomes_of(graph, ways)
     outcome_end = graph.end[outcomes].astype(np.int64)
     labels, lanes = graph.following.shape
     width = int(_whole_vectors(lanes))
     way_lanes, end_lanes = _lane_ranges(ways, graph.lane, outcome_start, outcome_end, width)
     next_memory = np.zeros((labels, width), np.uint32)
     next_memory[:, :lanes] = graph.following
-    # Each situation gets its own list of ways: distinct pairs of a situation and a way, sorted.
-    pair_of = np.arange(situations)[:, None, None] * num_ways + ways.number  # (S, H, K)
-    pairs = distinct(pair_of)
-    situation_start = np.searchsorted(pairs // num_ways, np.arange(situations + 1))
-    situation_ways = pairs % num_ways
-    local_way = np.searchsorted(pairs, pair_of) - situation_start[:-1, None, None]
+    situation_start, situation_ways, local_way = _ways_by_situation(ways.number, num_ways)
     action_slot = (local_way * width + graph.lane[:, None]).transpose(0, 2, 1)  # (S, K, H)
     # How many ends a way, and a situation, can have: 1 more than the largest number of one.
     ends_of_way = np.maximum.reduceat(outcome_end, outcome_start[:-1]) + 1
@@ -113,6 +105,30 @@ def _split_by_action(graph: Graph, is_legal: NDArray[np.bool_]) -> _ActionWays:
     way_of_first = np.take_along_axis(number, first_action[:, None, None], axis=2)
     number = np.where(exists, number, way_of_first)
     return _ActionWays(pairs[existing] // actions, pairs[existing] % actions, number)
+
+
+def _outcomes_of(graph: Graph, ways: _ActionWays) -> tuple[Ints, Ints]:
+    """List the outcomes of each new way, one way after another, by their numbers in the graph.
+
+    And where those of each way begin, (W + 1,).
+    """
+    first, last = graph.first[ways.original], graph.first[ways.original + 1]
+    return spans(first, last), np.append(0, np.cumsum(last - first))
+
+
+def _ways_by_situation(number: Ints, num_ways: int) -> tuple[Ints, Ints, Ints]:
+    """List the ways that actions play by in each situation, a kind of position, ascending.
+
+    `number` (S, H, K) is the way, one of `num_ways`, of each action in each memory. Returns where
+    the ways of each situation begin, (S + 1,); the ways, one situation after another; and which of
+    its situation's ways each action plays by, (S, H, K).
+    """
+    situations = len(number)
+    pair_of = np.arange(situations)[:, None, None] * num_ways + number  # situation, then way
+    pairs = distinct(pair_of)
+    start = np.searchsorted(pairs // num_ways, np.arange(situations + 1))
+    local_number = np.searchsorted(pairs, pair_of) - start[:-1, None, None]
+    return start, pairs % num_ways, local_number
 
 
 def _lane_ranges(

@@ -44,9 +44,9 @@ class Problem:
 class PricedResponders:
     """Responders that know every state and pay dual prices for their actions, one for each problem.
 
-    They are the `parts`, by problem; what they do is summed by the chances of the problems. Payoffs
-    are in units of `scale`, a power of two that is no less than the largest. Nothing is computed
-    before :meth:`begin`.
+    They are the `responders`, by problem; what they do is summed by the chances of the problems.
+    Payoffs are in units of `scale`, a power of two that is no less than the largest. Nothing is
+    computed before :meth:`begin`.
     """
 
     def __init__(self, problems: Sequence[Problem]) -> None:
@@ -68,12 +68,12 @@ class PricedResponders:
             )
         largest_payoff = max(float(np.abs(passes.payoff).max()) for passes in all_passes)
         self.scale = _power_of_two(largest_payoff)
-        self.parts = [
+        self.responders = [
             PricedResponder(passes, problem.policy, self.scale)
             for passes, problem in zip(all_passes, problems, strict=True)
         ]
         self._chances = np.array([problem.chance for problem in problems])
-        self._reach: list[Floats] = []  # of the own states, as last chosen, (O, H), by part
+        self._reach: list[Floats] = []  # of the own states, as last chosen, (O, H), by responder
         self._most_reach: dict[int, float] = {}  # by row
 
     @property
@@ -88,63 +88,67 @@ class PricedResponders:
         A way is a distribution over outcomes, by which an action is played in some memories. A
         responder, one for each problem, is a best response at the dual prices so far.
         """
-        for part in self.parts:
-            part.begin()
+        for responder in self.responders:
+            responder.begin()
 
     @property
     def hides(self) -> bool:
         """Whether some row has several states, so that its player does not know the state."""
         states = np.zeros(self.shape[0])
-        for part in self.parts:
-            own, memories, _ = part.passes.shape
-            count = part.passes.sum_by_row(np.full(own, float(memories)))
+        for responder in self.responders:
+            own, memories, _ = responder.passes.shape
+            count = responder.passes.sum_by_row(np.full(own, float(memories)))
             states[: len(count)] += count
         return bool(states.max(initial=0.0) > 1.0)
 
     @property
     def value(self) -> float:
         """Expected payoff less prices, in units of `scale`: the mean over problems and starts."""
-        pairs = zip(self._chances, self.parts, strict=True)
-        return float(sum(chance * part.value for chance, part in pairs))
+        pairs = zip(self._chances, self.responders, strict=True)
+        return float(sum(chance * responder.value for chance, responder in pairs))
 
     def remember(self) -> float:
         """Solve every responder by one backward induction at its prices; return the value."""
-        for part in self.parts:
-            part.remember()
+        for responder in self.responders:
+            responder.remember()
         return self.value
 
     def visit(self) -> None:
         """Compute the reach of all own states, by the actions chosen when last solved."""
         self._reach = [
-            chance * part.reach_of_states()[part.passes.positions]
-            for chance, part in zip(self._chances, self.parts, strict=True)
+            chance * responder.reach_of_states()[responder.passes.positions]
+            for chance, responder in zip(self._chances, self.responders, strict=True)
         ]
 
     def row_reach(self) -> Floats:
         """Reach of every row, (R,), as last visited."""
         row_reach = np.zeros(self.shape[0])
-        for part, reach in zip(self.parts, self._reach, strict=True):
-            row_reach[: part.passes.graph.rows] += part.passes.sum_by_row(reach.sum(axis=1))
+        for responder, reach in zip(self.responders, self._reach, strict=True):
+            row_reach[: responder.passes.graph.rows] += responder.passes.sum_by_row(
+                reach.sum(axis=1)
+            )
         return row_reach
 
     def reach(self, row: int) -> Floats:
         """Reach of the states of a row, (n,), as last visited."""
-        pairs = zip(self.parts, self._reach, strict=True)
+        pairs = zip(self.responders, self._reach, strict=True)
         return np.concatenate(
-            [reach[part.passes.positions_of_row(row)].ravel() for part, reach in pairs]
+            [reach[responder.passes.positions_of_row(row)].ravel() for responder, reach in pairs]
         )
 
     def reduced_costs(self, row: int) -> Floats:
         """Reduced cost of every action in a row's states, (K, n): by how much it is worse."""
-        return np.concatenate([part.reduced_costs(row) for part in self.parts], axis=1)
+        return np.concatenate(
+            [responder.reduced_costs(row) for responder in self.responders], axis=1
+        )
 
     def largest_price(self) -> float:
         """Largest size so far of a price, of a row's part of one, or of the worth of a claim."""
-        return max(float(part.arrays.largest_size[0]) for part in self.parts)
+        return max(float(responder.arrays.largest_size[0]) for responder in self.responders)
 
     def largest_value(self) -> float:
         """Size of the largest value when they were last solved."""
-        return max(float(np.abs(part.arrays.values).max()) for part in self.parts)
+        return max(float(np.abs(responder.arrays.values).max()) for responder in self.responders)
 
     def missing(self) -> float:
         """Return by how much probabilities that should sum to 1 miss it at most.
@@ -187,9 +191,9 @@ class PricedResponders:
         """
         refunds = np.zeros(claim.num_refunds)
         total_fall = 0.0
-        for number, claim_on_part in self._by_part(row, claim):
-            refunds_of_part, fall = self.parts[number].lift(row, claim_on_part)
-            refunds += self._chances[number] * refunds_of_part
+        for number, claim_on_one in self._split_claim(row, claim):
+            refunds_of_one, fall = self.responders[number].lift(row, claim_on_one)
+            refunds += self._chances[number] * refunds_of_one
             total_fall += self._chances[number] * fall
         return refunds, total_fall
 
@@ -205,22 +209,22 @@ class PricedResponders:
         same claim: with one responder no other pass is then made. Returns the refunds of the
         actions that claim, as :meth:`lift` does.
         """
-        is_lifted = lifted is not None and len(self.parts) == 1  # the arrays are of that pass
+        is_lifted = lifted is not None and len(self.responders) == 1  # the arrays are of that pass
         refunds = lifted if lifted is not None and is_lifted else np.zeros(claim.num_refunds)
-        for number, claim_on_part in self._by_part(row, claim):
-            part = self.parts[number]
+        for number, claim_on_one in self._split_claim(row, claim):
+            responder = self.responders[number]
             if not is_lifted:
-                refunds_of_part, _ = part.lift(row, claim_on_part)
-                refunds += self._chances[number] * refunds_of_part
+                refunds_of_one, _ = responder.lift(row, claim_on_one)
+                refunds += self._chances[number] * refunds_of_one
             stored = None
             if row_prices is not None:
                 if number not in row_prices:
-                    row_prices[number] = part.no_prices()
+                    row_prices[number] = responder.no_prices()
                 stored = row_prices[number]
-            part.lend(row, claim_on_part, stored)
+            responder.lend(row, claim_on_one, stored)
         return refunds
 
-    def _by_part(self, row: int, claim: Claim) -> Iterator[tuple[int, Claim]]:
+    def _split_claim(self, row: int, claim: Claim) -> Iterator[tuple[int, Claim]]:
         """Split a claim by responder: yield the number of each that moves there, and its claim."""
         for number, states in self._states(row):
             rises, fall = claim.price_rises[:, states], claim.value_fall[states]
@@ -233,8 +237,8 @@ class PricedResponders:
         side.
         """
         first = 0
-        for number, part in enumerate(self.parts):
-            count = len(part.passes.positions_of_row(row)) * part.passes.graph.memories
+        for number, responder in enumerate(self.responders):
+            count = len(responder.passes.positions_of_row(row)) * responder.passes.graph.memories
             if count:
                 yield number, slice(first, first + count)
             first += count
@@ -258,9 +262,9 @@ class PricedResponders:
         """
         refunds = np.zeros(len(more))
         for number, states in self._states(row):
-            part = self.parts[number]
-            refunds_of_part = part.revise(row, row_prices[number], more[:, states], lent)
-            refunds += self._chances[number] * refunds_of_part
+            responder = self.responders[number]
+            refunds_of_one = responder.revise(row, row_prices[number], more[:, states], lent)
+            refunds += self._chances[number] * refunds_of_one
         return refunds
 
     def most_reach(self, row: int, row_prices: dict[int, RowPrices]) -> float:
@@ -272,20 +276,22 @@ class PricedResponders:
         if row not in self._most_reach:
             most_reach = 0.0
             for number, stored in row_prices.items():
-                most_reach += self._chances[number] * self.parts[number].most_reach(row, stored)
+                most_reach += self._chances[number] * self.responders[number].most_reach(
+                    row, stored
+                )
             self._most_reach[row] = float(most_reach)
         return self._most_reach[row]
 
     def is_met_once(self, row: int) -> bool:
         """Whether no play meets a row twice."""
-        passes_of_row = (self.parts[number].passes for number, _ in self._states(row))
+        passes_of_row = (self.responders[number].passes for number, _ in self._states(row))
         return all(passes.count_before(row) >= 0 for passes in passes_of_row)
 
     def bytes_kept(self, row: int) -> int:
         """Bytes that it takes to store the part of the prices that is a row's."""
         total = 0
         for number, _ in self._states(row):
-            passes = self.parts[number].passes
+            passes = self.responders[number].passes
             _, memories, actions = passes.shape
             total += passes.count_before(row) * memories * actions * 8
         return total

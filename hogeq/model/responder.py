@@ -130,7 +130,7 @@ class SeatPasses:
         """
         row_positions = self.positions[self.positions_of_row(row)]
         return int(
-            claims.count_before(self.pass_graph, self.own_index, self.claim_pass, row_positions)
+            claims.find_before_row(self.pass_graph, self.own_index, self.claim_pass, row_positions)
         )
 
     def numbers_among(self, listed: Ints) -> Ints:
@@ -347,13 +347,13 @@ class PricedResponder:
 
     # --- revisions ---
 
-    def revise(self, row: int, stored: RowPrices, more: Floats, lent: float) -> Floats:
+    def revise(self, row: int, stored: RowPrices, more: Floats, lent_share: float) -> Floats:
         """Raise dual prices in a row by `more`, (K, n), and move its loans: the refunds, (K,).
 
         Loans are cuts of prices before the row; an action's refund is the most that a responder
         collects of the row's prices if it takes this action in the whole row. `stored` is the row's
-        part of the prices, revised in place; `lent` the largest share of an action's reduced cost
-        that is lent.
+        part of the prices, revised in place; `lent_share` the largest share of an action's reduced
+        cost that is lent.
         """
         passes, prices = self.passes, self.arrays.prices
         members = passes.positions_of_row(row)
@@ -364,7 +364,7 @@ class PricedResponder:
         stored.prices[index] += charged
         prices[members] += charged
         self._note_largest(stored.prices[index], prices[members])
-        return self._revise(row, stored, stored.prices[index], lent, returned=1.0)
+        return self._revise(row, stored, stored.prices[index], lent_share, returned_share=1.0)
 
     def most_reach(self, row: int, stored: RowPrices) -> float:
         """Return the highest reach of a row that the responder can have, whatever it plays.
@@ -374,17 +374,22 @@ class PricedResponder:
         members = self.passes.positions_of_row(row)
         ones = np.ones((len(members), *stored.prices.shape[1:]))
         no_prices = stored._replace(prices=np.zeros_like(stored.prices))
-        return float(self._revise(row, no_prices, ones, 0.0, returned=0.0).max())
+        return float(self._revise(row, no_prices, ones, lent_share=0.0, returned_share=0.0).max())
 
     def _revise(
-        self, row: int, stored: RowPrices, row_claims: Floats, lent: float, returned: float
+        self,
+        row: int,
+        stored: RowPrices,
+        row_claims: Floats,
+        lent_share: float,
+        returned_share: float,
     ) -> Floats:
         """Value all claims of a row, (m, H, K), by one pass, which moves its loans: refunds, (K,).
 
         Claims are the row's dual prices, loans are cuts of prices before it, an action's refund is
-        the most that a responder collects of the claims who takes it in the whole row. `lent` is
-        the largest share of reduced costs that is lent, `returned` the share of needless loans that
-        is given back. Columns of the pass are actions, then idle ones to a power of two.
+        the most that a responder collects of the claims who takes it in the whole row. `lent_share`
+        is the largest share of reduced costs that is lent, `returned_share` the share of needless
+        loans that is given back. Columns of the pass are actions, then idle ones to a power of two.
         """
         passes = self.passes
         positions, memories, actions = row_claims.shape
@@ -402,8 +407,8 @@ class PricedResponder:
             passes.numbers_among(stored.own_positions),
             stored.prices,
             idle,
-            lent,
-            returned,
+            lent_share,
+            returned_share,
             _vector(width),
         )
         _require_once(row, is_met_once)

@@ -116,7 +116,6 @@ def backward_by(
         raise HogeqError("backward_by: allowed: games whose positions do not recur")
     all_passes = [game.graph_layout(players) for _ in range(passes)]
     graph = all_passes[0].graph
-    pass_graph = all_passes[0].passes.pass_graph
     mirrored = all_passes[0].passes.use_mirrors
     for first, last in reversed([*pairwise(graph.level.tolist())]):
         level = np.arange(first, last)
@@ -130,10 +129,19 @@ def backward_by(
                 # abs(1 - x) turns a payoff to player 0 into player 1's win probability, and back.
                 roll_values = abs(player - payoffs[moves])
                 new_values = memory_values(player, graph.row[moved], roll_values)
-                for number, each in enumerate(all_passes):
-                    values = each.passes.values[0]
-                    values[moved] = abs(player - new_values[:, number])
-                    if mirrored:
-                        values[pass_graph.mirror_position[moved]] = 1.0 - new_values[:, number]
+                _set_payoffs(all_passes, moved, abs(player - new_values))
     starts = [each.passes.values[0][tuple(graph.start.T)] for each in all_passes]
     return all_passes, [(float(mine), float(1.0 - theirs)) for mine, theirs in starts]
+
+
+def _set_payoffs(all_passes: Sequence[GraphLayout], positions: Ints, payoffs: Floats) -> None:
+    """Set the values of positions, (m,), in n passes: payoffs to player 0, (m, n, H), by memory.
+
+    If mirrored positions, those with the players exchanged, are left out, they get the rest of 1.
+    """
+    for number, layout in enumerate(all_passes):
+        values = layout.passes.values[0]
+        values[positions] = payoffs[:, number]
+        if layout.passes.use_mirrors:
+            mirror = layout.passes.pass_graph.mirror_position[positions]
+            values[mirror] = 1.0 - payoffs[:, number]

@@ -10,6 +10,7 @@ roll leaves behind before landing rules: the mover's score ``t`` with points and
 opponent's ``u``, and the record of the turn.
 """
 
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 from itertools import groupby
@@ -30,7 +31,7 @@ from hogeq.graph.turns import (
 )
 from hogeq.kernels.arrays import Dice, Target
 from hogeq.rules import Rules
-from hogeq.rules.memory import record, records_left
+from hogeq.rules.memory import count_records, record
 from hogeq.rules.rules import Throw, sums_without_ones
 from hogeq.rules.turn import Branch, TurnTable
 from hogeq.support.aliases import Floats, Ints
@@ -101,14 +102,14 @@ def tables_of(rules: Rules) -> Tables:
         for kind in kinds
     )
     points = np.stack(
-        [no_dice_turns(rules, kind.throw.scores).points + kind.extra for kind in kinds]
+        [no_dice_turns(rules, kind.throw.way_to_score).points + kind.extra for kind in kinds]
     )
     gift = np.broadcast_to(no_dice.gift, points.shape).copy()
     dice_give = any(branch.gift for kind in branches for roll in kind for branch in roll)
     return Tables(
         goal=rules.size,
         num_actions=rules.num_actions,
-        num_records=records_left(rules),
+        num_records=count_records(rules),
         most_bonus=most_bonus,
         dice_of_kind=tuple(
             dice_of(rules, kind.throw.sides, rolls)
@@ -210,14 +211,9 @@ def dice_of(rules: Rules, sides: int, branches: KindBranches) -> Dice:
     corrections: dict[int, list[_Term]] = {}  # by roll that is summed: what corrects the sum
     for roll, results in enumerate(branches[1:], 1):
         # By afterstate: points, gift and record.
-        weights = {branch[:3]: branch.probability for branch in results}
-        direct[roll] = _terms(roll, weights)
-        for total, count in enumerate(sums_without_ones(roll, sides)):
-            if count:
-                afterstate = total, 0, sum_record
-                probability_in_sum = Fraction(count, sides**roll)
-                weights[afterstate] = weights.get(afterstate, Fraction(0)) - probability_in_sum
-        differences = _terms(roll, weights)
+        chances = {branch[:3]: branch.probability for branch in results}
+        direct[roll] = _terms(roll, chances)
+        differences = _terms(roll, _less_sum(chances, roll, sides, sum_record))
         if len(differences) <= len(direct[roll]) + 1:
             corrections[roll] = differences
     # Summing costs a term for each face but 1, of every roll up to the last one that is summed.
@@ -226,21 +222,46 @@ def dice_of(rules: Rules, sides: int, branches: KindBranches) -> Dice:
     if terms_of_sums + terms_with_sums >= sum(len(terms) for terms in direct.values()):
         corrections = {}
     terms_by_roll = direct | corrections
-    terms = sorted(term for terms_of_roll in terms_by_roll.values() for term in terms_of_roll)
-    targets = []
-    for (points, gift, end_record), same_target in groupby(terms, key=lambda term: term[:3]):
-        weights_by_roll = tuple((term.roll, term.weight) for term in same_target)
-        targets.append(Target(points, gift, end_record, weights_by_roll))
     return Dice(
         sides=sides,
         most_summed=max(corrections, default=0),
         is_sum=tuple(roll in corrections for roll in range(len(branches))),
         sum_record=sum_record,
-        targets=tuple(targets),
+        targets=_targets(term for terms in terms_by_roll.values() for term in terms),
     )
 
 
-def _terms(roll: int, weights: dict[tuple[int, int, int], Fraction]) -> list[_Term]:
+_Afterstate = tuple[int, int, int]
+"""Points, gift and record."""
+
+
+def _less_sum(
+    chances: dict[_Afterstate, Fraction], roll: int, sides: int, sum_record: int
+) -> dict[_Afterstate, Fraction]:
+    """Subtract the probabilities of a sum of dice without ones from those of a roll's afterstates.
+
+    An afterstate is points, gift and record; those of a sum have the record `sum_record`.
+    """
+    differences = dict(chances)
+    for total, count in enumerate(sums_without_ones(roll, sides)):
+        if count:
+            afterstate = total, 0, sum_record
+            probability_in_sum = Fraction(count, sides**roll)
+            differences[afterstate] = differences.get(afterstate, Fraction(0)) - probability_in_sum
+    return differences
+
+
+def _targets(terms: Iterable[_Term]) -> tuple[Target, ...]:
+    """Join the terms of rolls that lead to one afterstate: a target, in order of afterstates."""
+    targets = []
+    by_afterstate = groupby(sorted(terms), key=lambda term: term[:3])
+    for (points, gift, end_record), same_afterstate in by_afterstate:
+        weights_by_roll = tuple((term.roll, term.weight) for term in same_afterstate)
+        targets.append(Target(points, gift, end_record, weights_by_roll))
+    return tuple(targets)
+
+
+def _terms(roll: int, weights: dict[_Afterstate, Fraction]) -> list[_Term]:
     """List terms of a roll by afterstate, (points, gift, record): those that count."""
     return [
         _Term(*afterstate, roll, float(weight)) for afterstate, weight in weights.items() if weight

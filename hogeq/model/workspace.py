@@ -92,7 +92,12 @@ class Workspace(CheckedPasses):
         temperature: float = 1.0,
         damping: float = 1.0,
     ) -> Valued:
-        """Compute values, player 0 acting by its role; it may change the first policy in place."""
+        """Compute values under `policies` (Q, G, G, K), player 0 acting by its role.
+
+        ASCEND and SOFTMAX change the cells of player 0, ``policies[0]``, in place. `reach` is that
+        of the last pass forward. Returns the win probabilities of player 0 and of the opponents
+        when moving first, how many cells ASCEND changed, and counterfactual values, (G, G, K).
+        """
         self._require_latest(reach)
         plain_policies = self._plain(policies)
         starts, changes = self._layout.backward(role, plain_policies, reach, temperature, damping)

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from hogeq import Assessment, Fault, Hog, Submission
 from hogeq.contest import judging
-from hogeq.contest.assessment import Facts, Reference, facts_of, game_to, outcome, results
+from hogeq.contest.assessment import Facts, Reference, facts_of, game_with_goal, outcome, results
 from hogeq.contest.judging import Judged
 from hogeq.contest.ranking import Ranked, Ranking
 from hogeq.contest.staff import Contest, hash_of
@@ -179,7 +179,7 @@ def entrants_pages(
         pages[name] = None if new_page == old_page else new_page
     game.prepare("full memory")
     with phase("assessing", len(tasks), "entrants") as progress:
-        games = {goal: game_to(game, goal) for goal in {task.goal for task in tasks}}
+        games = {goal: game_with_goal(game, goal) for goal in {task.goal for task in tasks}}
         make_page = partial(_entrant_page, games, title)
         new_pages = compute(make_page, tasks, lambda _: progress.step(), local=True)
     return pages | {task.name: page for task, page in zip(tasks, new_pages, strict=True)}

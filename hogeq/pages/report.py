@@ -89,7 +89,7 @@ def make(game: Hog, runs: Sequence[Run], strategies: Sequence[Entry]) -> tuple[s
     budget; "entries", the names of all strategies; and "win_rates", of all against all. Raises
     `HogeqError` if plotly is not installed, or if the page would be too large.
     """
-    version, script = _plotly()
+    plotly_version, plotly_script = _plotly()
     explored: dict[str, Explored] = {}
     with phase("exploring", len(strategies), "strategies") as progress:
         for entry in strategies:
@@ -102,13 +102,7 @@ def make(game: Hog, runs: Sequence[Run], strategies: Sequence[Entry]) -> tuple[s
         players = [entry.strategy for entry in strategies]
         rates = game.round_robin(players, progress=progress.step)
     data = {
-        "goal": game.rules.size,
-        "rolls": game.rules.num_actions,
-        "choices": game.rules.choices,
-        "rules": game.rules.name,
-        "parts": describe(game.rules),
-        "memory": [axis._asdict() for axis in game.memory_axes] if _has_memory(game) else None,
-        "colours": _colours(game.rules.choices),
+        **_game_data(game),
         "runs": [_run_data(run) for run in runs],
         "strategies": [
             _strategy_data(game, entry, explored.get(entry.name)) for entry in strategies
@@ -118,7 +112,7 @@ def make(game: Hog, runs: Sequence[Run], strategies: Sequence[Entry]) -> tuple[s
             "win": WinRates.WIN,
             "ranking": [standing._asdict() for standing in rates.ranks()],
         },
-        "environment": environment() | {"plotly": version},
+        "environment": environment() | {"plotly": plotly_version},
     }
     title = f"{', '.join(run.name for run in runs)}: {game.rules.name}"
     page = frame.page(
@@ -127,7 +121,7 @@ def make(game: Hog, runs: Sequence[Run], strategies: Sequence[Entry]) -> tuple[s
         styles="report",
         scripts=_SCRIPTS,
         data=finite(data),
-        texts={"plotly": frame.pack_text(script)},
+        texts={"plotly": frame.pack_text(plotly_script)},
         images=True,
     )
     size = len(page.encode())
@@ -141,6 +135,19 @@ def make(game: Hog, runs: Sequence[Run], strategies: Sequence[Entry]) -> tuple[s
         for name, result in explored.items()
     }
     return page, {"counters": counters, "entries": names, "win_rates": rates.tolist()}
+
+
+def _game_data(game: Hog) -> dict[str, Any]:
+    """Collect the page's data on the game and its colours, as plain values for JSON."""
+    return {
+        "goal": game.rules.size,
+        "rolls": game.rules.num_actions,
+        "choices": game.rules.choices,
+        "rules": game.rules.name,
+        "parts": describe(game.rules),
+        "memory": [axis._asdict() for axis in game.memory_axes] if _has_memory(game) else None,
+        "colours": _colours(game.rules.choices),
+    }
 
 
 def _has_memory(game: Hog) -> bool:

@@ -14,11 +14,12 @@ from hogeq.strategies.arrays import (
     as_array,
     check_matrix,
     check_table,
+    draw_actions,
     likeliest,
     one_hot,
 )
 from hogeq.strategies.conversion import StrategyLike, policy_of
-from hogeq.support.aliases import Floats, Matrix, Policy, matrix_type
+from hogeq.support.aliases import Floats, Matrix, Policy
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError, raised, refusal
 from hogeq.support.parameters import Count, Natural, Seed, Share, check, parameters
@@ -217,17 +218,14 @@ class Threshold(Purifier):
 
         When the time is over, the last attack is cut short, and no other matrix is drawn.
         """
-        cumulative = thresholded(game, policy, self.threshold).cumsum(axis=-1)
+        likely_rolls = thresholded(game, policy, self.threshold)
         random = np.random.default_rng(self.seed)
         budget = Budget(self.starts, self.anneal_steps, seed=self.seed, kicks=0)
         matrices: list[Matrix] = []
         rates: list[float] = []
         with phase("sampling", self.samples, "matrices") as progress:
             for _ in range(self.samples):
-                # Inverse transform sampling, scaled: a row may sum to a little less than 1.
-                uniform = random.random(cumulative.shape[:-1])[..., None]
-                rolls = (cumulative <= uniform * cumulative[..., -1:]).sum(axis=-1)
-                matrix = rolls.astype(matrix_type(game.num_actions))
+                matrix = draw_actions(likely_rolls, random)
                 matrices.append(matrix)
                 rates.append(attack(game, matrix, budget, deadline=deadline).win_rate)
                 progress.step()

@@ -4,9 +4,9 @@ A *candidate* is a matrix that the policy may be rounded to, a *counter* a matri
 it. A row is *open* if several rolls are to choose from; all others make their likeliest roll. A
 *choice* is an x (v,) that is 1 at one roll of each open row.
 
-The program is ``min EXCESS * t - share``, where ``t >= 0`` and ``rates + changes @ x <= level + t``
-for a choice ``x``, and ``share`` is the part of the gains of all rolls that it keeps. With 0 nodes
-it is a linear program, and each row makes the roll of the largest x.
+The program is ``min EXCESS_PRICE * t - share``, where ``t >= 0`` and ``rates + changes @ x <= level
++ t`` for a choice ``x``, and ``share`` is the part of the gains of all rolls that it keeps. With 0
+nodes it is a linear program, and each row makes the roll of the largest x.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from hogeq.model.protocol import Engine, WinRate
 from hogeq.purification.base import Purifier, argmax, purifier
-from hogeq.search.counter_search import CROSSED, Trails, new_trails
+from hogeq.search.counter_search import MOST_CROSSED_COUNTERS, OngoingSearches
 from hogeq.search.matrix_games import contains
-from hogeq.search.population import CounterPool, Population, overlooked, read_counters
+from hogeq.search.population import CounterPool, Population, find_overlooked, read_counters
 from hogeq.search.results import write_rate
 from hogeq.strategies.arrays import likeliest, one_hot
 from hogeq.strategies.conversion import StrategyLike, policy_of
@@ -32,23 +32,23 @@ from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, Share,
 from hogeq.support.progress import phase
 from hogeq.support.workers import interruptible
 
-REACHED: Final = 1e-7  # mean reach probability below which a row is left at its likeliest roll
-PROGRAMS: Final = 8  # most programs for one candidate
+LEAST_MEAN_REACH: Final = 1e-7  # below it, a row is left at its likeliest roll
+MOST_PROGRAMS: Final = 8  # most programs for one candidate
 OVERLOOKED_COUNTERS: Final = 40  # most counters that each program adds to the next
-STRICTER: Final = 0.05  # fall of `caution` when a candidate is the best
-LAXER: Final = 0.02  # rise of `caution` when it is not
-CAUTIONS: Final = (0.4, 0.95)  # range of `caution`
-JUDGES: Final = 64  # strongest counters, whose mean reach of a row is its weight
-OVERLOOKED: Final = 1e-6  # a counter is overlooked that wins by more than this above the known ones
-EXCESS: Final = 1e3  # price of win rate above a level, in shares of all gains
-GAP: Final = 1e-4  # relative gap at which an integer program ends
-PATIENCE: Final = 60.0  # seconds of a program; one in 360 ends so, and depends on the machine
-NEARER: Final = 0.4  # factor of the policy's share in `centre` when models are taken anew
-NEAREST: Final = 0.15  # least share of the policy in `centre`
+FALL_OF_CAUTION: Final = 0.05  # fall of `caution` when a candidate is the best
+RISE_OF_CAUTION: Final = 0.02  # rise of `caution` when it is not
+RANGE_OF_CAUTION: Final = (0.4, 0.95)  # range of `caution`
+REACH_COUNTERS: Final = 64  # strongest counters, whose mean reach of a row is its weight
+LEAST_EXCESS: Final = 1e-6  # a counter is overlooked that wins so much more than the known ones
+EXCESS_PRICE: Final = 1e3  # price of win rate above a level, in shares of all gains
+RELATIVE_GAP: Final = 1e-4  # relative gap at which an integer program ends
+MOST_PROGRAM_SECONDS: Final = 60.0  # one program in 360 ends so, and depends on the machine
+SHARE_FACTOR: Final = 0.4  # factor of the policy's share in `centre` when models are taken anew
+LEAST_SHARE: Final = 0.15  # least share of the policy in `centre`
 
 
 class RoundingState(NamedTuple):
-    """State of a search: n counters, m candidates, v rolls to choose from, t trails."""
+    """State of a search: n counters, m candidates, v rolls to choose from, t ongoing searches."""
 
     policy: Floats  # (G, G, K), to be rounded
     centre: Floats  # (G, G, K), policy at which the models are taken
@@ -61,9 +61,9 @@ class RoundingState(NamedTuple):
     worst: Floats  # (m,), win rate of the best counter of the pool against each candidate
     bound: Floats  # (), modelled win rate that no choice of rolls is known to get below
     caution: Floats  # (), share of the way from the bound to the best candidate, of the next level
-    trails: Matrix  # (t, G, G), current matrices of searches for counters to the new candidates
+    trails: Matrix  # (t, G, G), current matrices of ongoing searches against the new candidates
     kicks_left: NDArray[np.int64]  # (t,), kicks that each has left; negative where it is to begin
-    long_trails: Matrix  # (t, G, G), the same of searches for counters to the best candidate ...
+    long_trails: Matrix  # (t, G, G), the same of searches against the best candidate ...
     long_kicks_left: NDArray[np.int64]  # (t,), ... and their kicks
     iteration: NDArray[np.int64]  # (), rounds done
 
@@ -193,25 +193,23 @@ class IntegerRounding(Purifier):
         with phase("models of the counters", 3, "steps") as progress:
             counters_of_file = read_counters(Path(self.counters), game) if self.counters else None
             pool = CounterPool(game, counters_of_file)
-            trails = new_trails(game, self.trails, self.life)
-            trails = self._attack(pool, policy, trails, (self.seed, 0), deadline)
+            ongoing = OngoingSearches.to_begin(game, self.trails, self.life)
+            ongoing = self._attack(pool, policy, ongoing, (self.seed, 0), deadline)
             progress.step()
-            strongest = pool.members[np.sort(pool.strongest(policy, JUDGES))]
+            strongest = pool.members[np.sort(pool.strongest(policy, REACH_COUNTERS))]
             reach = _mean_reach(Population(game, strongest), policy, deadline)
-            is_likely = policy > self.least
-            is_mixed = is_likely.sum(axis=-1, keepdims=True) > 1
-            is_reached = (reach > REACHED)[..., None]
-            choices = np.flatnonzero(is_likely & is_mixed & is_reached)
+            choices = self._list_choices(policy, reach)
             rates, changes = _linear_models(pool, policy, choices, deadline)
             progress.step()
             rows = choices // game.num_actions  # of each roll
             start = policy.ravel()[choices]
-            chosen, bound = self._relaxed_choice(rates, changes, rows, start, deadline)
-            candidates = np.stack([argmax(game, policy), _matrix(policy, choices[chosen])])
-            candidates = np.unique(candidates, axis=0)
+            chosen, bound = self._choose_relaxed(rates, changes, rows, start, deadline)
+            both = np.stack([argmax(game, policy), _make_matrix(policy, choices[chosen])])
+            candidates = np.unique(both, axis=0)
             policies = one_hot(candidates, game.num_actions)
             highest_rates = [pool.rates_against(candidate).max() for candidate in policies]
             progress.step()
+        long_ongoing = OngoingSearches.to_begin(game, self.trails, self.long_life)
         return RoundingState(
             policy=policy,
             centre=policy,
@@ -224,12 +222,23 @@ class IntegerRounding(Purifier):
             worst=np.array(highest_rates),
             bound=np.array(bound),
             caution=np.array(self.caution),
-            trails=trails.matrices,
-            kicks_left=trails.kicks_left,
-            long_trails=trails.matrices,
-            long_kicks_left=new_trails(game, self.trails, self.long_life).kicks_left,
+            trails=ongoing.matrices,
+            kicks_left=ongoing.kicks_left,
+            long_trails=ongoing.matrices,
+            long_kicks_left=long_ongoing.kicks_left,
             iteration=np.array(0),
         )
+
+    def _list_choices(self, policy: Floats, reach: Floats) -> Ints:
+        """List the rolls to choose from: the likely ones of rows that mix and that play reaches.
+
+        `reach` (G, G) is the mean reach of the rows of a policy (G, G, K). Returns indices in the
+        flat policy, (v,), ascending.
+        """
+        is_likely = policy > self.least
+        is_mixed = is_likely.sum(axis=-1, keepdims=True) > 1
+        is_reached = (reach > LEAST_MEAN_REACH)[..., None]
+        return np.flatnonzero(is_likely & is_mixed & is_reached)
 
     def step(
         self, game: Engine, state: RoundingState, deadline: Deadline = FOREVER
@@ -237,7 +246,7 @@ class IntegerRounding(Purifier):
         """Do one round of a level method in integers: a candidate matrix, and attacks on it.
 
         A counter is a matrix that wins against the candidate, a model its win rate as a linear
-        function of the rolls; trails are searches for counters that go on from round to round.
+        function of the rolls; ongoing searches for counters continue from round to round.
 
         1. Find the next candidate by integer programs.
         2. Attack it, until a counter wins as much as against the best candidate so far; search
@@ -248,20 +257,20 @@ class IntegerRounding(Purifier):
         Raises `TimeoutError` if the time is over before the round ends.
         """
         iteration = int(state.iteration) + 1
-        matrix = self._candidate(game, state, deadline)
+        matrix = self._next_candidate(game, state, deadline)
         candidate = one_hot(matrix, game.num_actions)
         pool = CounterPool(game, state.pool)
         # Searches for counters to the candidate, and to the best one, add them to the pool.
         pool.climb(candidate, self.warm, deadline)
-        trails = Trails(state.trails, state.kicks_left)
+        ongoing = OngoingSearches(state.trails, state.kicks_left)
         seeds = [(self.seed, iteration, trial) for trial in range(1 + self.trials)]
-        trails, is_better = self._attack_until_beaten(
-            pool, candidate, trails, state.rate, seeds, deadline
+        ongoing, is_better = self._attack_until_beaten(
+            pool, candidate, ongoing, state.rate, seeds, deadline
         )
         best = candidate if is_better else one_hot(state.matrix, game.num_actions)
-        strongest = pool.members[pool.strongest(candidate, CROSSED)]
+        strongest = pool.members[pool.strongest(candidate, MOST_CROSSED_COUNTERS)]
         seed = (self.seed, iteration, 1 + self.trials)
-        long_trails = Trails(state.long_trails, state.long_kicks_left).search_on(
+        long_ongoing = OngoingSearches(state.long_trails, state.long_kicks_left).run(
             game,
             Strategy.unchecked(best),
             strongest,
@@ -271,22 +280,22 @@ class IntegerRounding(Purifier):
             deadline,
         )
         _require_time(deadline)
-        pool.add(long_trails.matrices)
+        pool.add(long_ongoing.matrices)
         new_counters = Population(game, pool.members[len(state.pool) :])
         new_rates, new_changes = _linear_models(new_counters, state.centre, state.choices, deadline)
         candidates, highest_rates = self._rank(pool, new_counters, state, matrix)
-        caution = float(state.caution) + (-STRICTER if is_better else LAXER)
+        caution = float(state.caution) + (-FALL_OF_CAUTION if is_better else RISE_OF_CAUTION)
         state = state._replace(
             pool=pool.members,
             rates=np.concatenate([state.rates, new_rates]),
             changes=np.concatenate([state.changes, new_changes]),
             tried=candidates,
             worst=highest_rates,
-            caution=np.array(np.clip(caution, *CAUTIONS)),
-            trails=trails.matrices,
-            kicks_left=trails.kicks_left,
-            long_trails=long_trails.matrices,
-            long_kicks_left=long_trails.kicks_left,
+            caution=np.array(np.clip(caution, *RANGE_OF_CAUTION)),
+            trails=ongoing.matrices,
+            kicks_left=ongoing.kicks_left,
+            long_trails=long_ongoing.matrices,
+            long_kicks_left=long_ongoing.kicks_left,
             iteration=np.array(iteration),
         )
         if iteration % self.anew == 0:
@@ -297,35 +306,36 @@ class IntegerRounding(Purifier):
         self,
         pool: CounterPool,
         policy: Floats,
-        trails: Trails,
+        ongoing: OngoingSearches,
         seed: tuple[int, ...],
         deadline: Deadline,
-    ) -> Trails:
-        """Search for counters to a policy on all trails, and add them to the pool."""
-        strongest = pool.members[pool.strongest(policy, CROSSED)]
+    ) -> OngoingSearches:
+        """Go on with the searches for counters to a policy, and add what they find to the pool."""
+        strongest = pool.members[pool.strongest(policy, MOST_CROSSED_COUNTERS)]
         target = Strategy.unchecked(policy)
-        trails = trails.search_on(
-            pool.game, target, strongest, self.kicks, self.life, seed, deadline
-        )
+        ongoing = ongoing.run(pool.game, target, strongest, self.kicks, self.life, seed, deadline)
         _require_time(deadline)
-        pool.add(trails.matrices)
-        return trails
+        pool.add(ongoing.matrices)
+        return ongoing
 
     def _attack_until_beaten(
         self,
         pool: CounterPool,
         policy: Floats,
-        trails: Trails,
+        ongoing: OngoingSearches,
         rate: float,
         seeds: Iterable[tuple[int, ...]],
         deadline: Deadline,
-    ) -> tuple[Trails, bool]:
-        """Attack a policy once for each seed, until a counter wins `rate`; whether none did."""
+    ) -> tuple[OngoingSearches, bool]:
+        """Attack a policy once for each seed, until a counter wins `rate`.
+
+        Returns the searches, as they then are, and whether no counter wins so much.
+        """
         for seed in seeds:
-            trails = self._attack(pool, policy, trails, seed, deadline)
+            ongoing = self._attack(pool, policy, ongoing, seed, deadline)
             if pool.rates_against(policy).max() >= rate:
-                return trails, False
-        return trails, True
+                return ongoing, False
+        return ongoing, True
 
     def _rank(
         self, pool: CounterPool, new_counters: Population, state: RoundingState, matrix: Matrix
@@ -356,15 +366,15 @@ class IntegerRounding(Purifier):
 
         That is nearer to the candidate each time, since models are exact only where they are taken.
         """
-        share = max(NEAREST, NEARER ** (int(state.iteration) // self.anew))
+        share = max(LEAST_SHARE, SHARE_FACTOR ** (int(state.iteration) // self.anew))
         centre = share * state.policy + (1.0 - share) * one_hot(state.matrix, game.num_actions)
         population = Population(game, state.pool)
         rates, changes = _linear_models(population, centre, state.choices, deadline)
         rows = state.choices // game.num_actions
         centre_choice = centre.ravel()[state.choices]
-        _, bound = self._relaxed_choice(rates, changes, rows, centre_choice, deadline)
+        _, bound = self._choose_relaxed(rates, changes, rows, centre_choice, deadline)
         modelled = rates + changes @ centre_choice
-        strongest = np.argsort(-modelled, kind="stable")[:JUDGES]
+        strongest = np.argsort(-modelled, kind="stable")[:REACH_COUNTERS]
         reach = _mean_reach(Population(game, state.pool[strongest]), centre, deadline)
         return state._replace(
             centre=centre,
@@ -374,7 +384,7 @@ class IntegerRounding(Purifier):
             bound=np.array(bound),
         )
 
-    def _candidate(self, game: Engine, state: RoundingState, deadline: Deadline) -> Matrix:
+    def _next_candidate(self, game: Engine, state: RoundingState, deadline: Deadline) -> Matrix:
         """Find the next candidate, (G, G): the nearest to the best one so far under a level.
 
         No counter wins more than the level by its model. It lies between the bound on all choices
@@ -391,19 +401,19 @@ class IntegerRounding(Purifier):
         best_rate = min(state.rate, modelled.max())
         level = bound + float(state.caution) * (best_rate - bound)
         gain = np.sqrt(state.reach) * is_best
-        chosen, _ = self._choice(
+        chosen, _ = self._choose(
             state.rates, state.changes, rows, is_best, gain, level, self.nodes, deadline
         )
-        return _matrix(state.policy, state.choices[chosen])
+        return _make_matrix(state.policy, state.choices[chosen])
 
-    def _relaxed_choice(
+    def _choose_relaxed(
         self, rates: Floats, changes: Singles, rows: Ints, start: Floats, deadline: Deadline
     ) -> tuple[NDArray[np.bool_], float]:
         """Choice at which the strongest counter wins least if rows may mix, and how much."""
         no_gain = 0.0 * start
-        return self._choice(rates, changes, rows, start, no_gain, 0.0, 0, deadline)
+        return self._choose(rates, changes, rows, start, no_gain, 0.0, 0, deadline)
 
-    def _choice(
+    def _choose(
         self,
         rates: Floats,
         changes: Singles,
@@ -422,14 +432,14 @@ class IntegerRounding(Purifier):
         for each roll (v,), and a bound on the win rate of all choices.
         """
         active = np.argsort(-(rates + changes @ start), kind="stable")[: self.active]
-        for _ in range(PROGRAMS):
+        for _ in range(MOST_PROGRAMS):
             program = rates[active], changes[active], rows, gain, level, nodes
             chosen, bound = nearest_choice(*program, deadline)
             _require_time(deadline)
             modelled = rates + changes @ chosen.astype(changes.dtype)
             largest_known = max(level, modelled[active].max(initial=0.0))
-            limit = largest_known + OVERLOOKED
-            overlooked_counters = overlooked(modelled, limit, active, OVERLOOKED_COUNTERS)
+            limit = largest_known + LEAST_EXCESS
+            overlooked_counters = find_overlooked(modelled, limit, active, OVERLOOKED_COUNTERS)
             if len(overlooked_counters) == 0:
                 break
             active = np.append(active, overlooked_counters)
@@ -444,7 +454,7 @@ def _require_time(deadline: Deadline) -> None:
 
 def _mean_reach(pool: Population, policy: Floats, deadline: Deadline) -> Floats:
     """Reach probability of each cell by a policy (G, G, K): the mean over counters, (G, G)."""
-    passes = pool.passes(policy, exact=False, deadline=deadline)
+    passes = pool.values_against_each(policy, exact=False, deadline=deadline)
     return np.mean([played.infoset_reach for played in passes], axis=0)
 
 
@@ -466,7 +476,8 @@ def _linear_models(
     count = len(pool.members)
     rates = np.zeros(count)
     changes = np.zeros((count, len(choices)), np.float32)
-    for number, played in enumerate(pool.passes(policy, exact=False, deadline=deadline)):
+    passes = pool.values_against_each(policy, exact=False, deadline=deadline)
+    for number, played in enumerate(passes):
         # The policy loses what the counter wins if a row makes a roll of lower value.
         row_values = (played.values * policy).sum(axis=-1, keepdims=True)
         losses = (row_values - played.values).ravel()
@@ -476,7 +487,7 @@ def _linear_models(
     return rates, changes
 
 
-def _matrix(policy: Floats, chosen: Ints) -> Matrix:
+def _make_matrix(policy: Floats, chosen: Ints) -> Matrix:
     """Matrix (G, G) of the chosen rolls, indices in the flat policy; else of the likeliest ones."""
     rolls = likeliest(policy)
     rolls.ravel()[chosen // policy.shape[-1]] = chosen % policy.shape[-1]
@@ -503,34 +514,11 @@ def nearest_choice(
     that no choice gets below, if there are no gains. Raises `TimeoutError` if the time is over
     before.
     """
-    from scipy.optimize import Bounds, LinearConstraint, milp
-    from scipy.sparse import csr_array, hstack
-
     size = len(rows)
-    total_gain = gain.sum()
     if size == 0:
         return np.zeros(0, np.bool_), float(rates.max())
-    # The variables are v choices and the excess over the level.
-    _, row_number = np.unique(rows, return_inverse=True)
-    one_roll_a_row = csr_array((np.ones(size), (row_number, np.arange(size))))
-    excess_column = csr_array((one_roll_a_row.shape[0], 1))
-    below_level = csr_array(np.column_stack([changes, -np.ones(len(rates))]))
-    with redirected(1):  # HiGHS leaves a line of its developers' there
-        result = interruptible(
-            milp,
-            np.append(-gain / total_gain if total_gain else gain, EXCESS),
-            constraints=[
-                LinearConstraint(below_level, ub=level - rates),
-                LinearConstraint(hstack([one_roll_a_row, excess_column]), lb=1.0, ub=1.0),
-            ],
-            integrality=np.append(np.full(size, nodes > 0), False),
-            bounds=Bounds(0.0, 1.0),
-            options={
-                "node_limit": max(1, nodes),
-                "mip_rel_gap": GAP,
-                "time_limit": min(PATIENCE, deadline.left),
-            },
-        )
+    _, row_number = np.unique(rows, return_inverse=True)  # of each roll, from 0 on
+    result = _solve_program(rates, changes, row_number, gain, level, nodes, deadline)
     if result.x is None:
         _require_time(deadline)
     if result.x is None and nodes:  # no choice in time: take that of the relaxation, rounded
@@ -542,5 +530,45 @@ def nearest_choice(
     for rolls in np.split(np.arange(size), row_starts):
         chosen[rolls[result.x[rolls].argmax()]] = True
     objective_bound = result.mip_dual_bound if nodes else result.fun
-    # Without gains the objective is EXCESS times the excess over the level.
-    return chosen, level + float(objective_bound or 0.0) / EXCESS
+    # Without gains the objective is the price of the excess over the level.
+    return chosen, level + float(objective_bound or 0.0) / EXCESS_PRICE
+
+
+def _solve_program(
+    rates: Floats,
+    changes: NDArray[np.floating],
+    row_number: Ints,
+    gain: Floats,
+    level: float,
+    nodes: int,
+    deadline: Deadline,
+) -> Any:
+    """Solve the integer program of `nearest_choice` by HiGHS; its result, as `milp` gives it.
+
+    The variables are whether each of v rolls is chosen, and the excess over the level. Each row
+    chooses one roll; no counter wins more than the level and the excess.
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import csr_array, hstack
+
+    size = len(row_number)
+    total_gain = gain.sum()
+    one_roll_a_row = csr_array((np.ones(size), (row_number, np.arange(size))))
+    excess_column = csr_array((one_roll_a_row.shape[0], 1))
+    below_level = csr_array(np.column_stack([changes, -np.ones(len(rates))]))
+    with redirected(1):  # HiGHS leaves a line of its developers' there
+        return interruptible(
+            milp,
+            np.append(-gain / total_gain if total_gain else gain, EXCESS_PRICE),
+            constraints=[
+                LinearConstraint(below_level, ub=level - rates),
+                LinearConstraint(hstack([one_roll_a_row, excess_column]), lb=1.0, ub=1.0),
+            ],
+            integrality=np.append(np.full(size, nodes > 0), False),
+            bounds=Bounds(0.0, 1.0),
+            options={
+                "node_limit": max(1, nodes),
+                "mip_rel_gap": RELATIVE_GAP,
+                "time_limit": min(MOST_PROGRAM_SECONDS, deadline.left),
+            },
+        )

@@ -2,16 +2,25 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from inspect import getdoc
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from hogeq.rules.memory import remembered
+from hogeq.rules.memory import all_memories, memory_tables
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, NO_DICE, SWAPS, ZERO_DICE
 from hogeq.rules.register import EFFECTS, MEMORY_PARTS, PARTS, title
-from hogeq.rules.rules import COUNT_ONES, Rules
-from hogeq.rules.settings import SAYS, TITLE, base_names, changes, is_setting, own_words
+from hogeq.rules.rules import COUNT_ONES, FERAL_HOGS, Rules, kinds_of_dice
+from hogeq.rules.settings import (
+    SAYS,
+    TITLE,
+    base_names,
+    changes,
+    is_setting,
+    own_words,
+    parameters_of,
+)
 from hogeq.rules.tables import SHAPES, is_table
 from hogeq.rules.turn import part_name
 from hogeq.support.messages import (
@@ -103,7 +112,7 @@ def rules_from(spec: str | Mapping[str, Any]) -> Rules:
         rules = replace(base, **overrides)
     except ParameterError as error:
         raise HogeqError(f"rules.{error}") from error
-    remembered(rules)  # refuses a faulty memory part before anything runs
+    memory_tables(rules)  # refuses a faulty memory part before anything runs
     if "edition" not in spec:
         return rules
     if rules.time_trot_period != base.time_trot_period and not rules.time_trot:
@@ -183,7 +192,7 @@ def edition(rules: Rules) -> Rules:
         raise TypeError(refusal("edition", rules, "Rules, as hogeq.rules_from gives them"))
     if rules.name in ALIASES:
         raise HogeqError(f"edition {rules.name}: name is taken by {ALIASES[rules.name]}")
-    remembered(rules)  # refuses a faulty memory part
+    memory_tables(rules)  # refuses a faulty memory part
     enter(EDITIONS, "edition", rules.name, rules)
     return rules
 
@@ -206,25 +215,20 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
     >>> dict(hogeq.describe(hogeq.rules_from("fa22")))["Square Swine"]
     'a new score that is a perfect square, 0 too, becomes the next one'
     """
-    pig_out_points = {
-        0: "0 points",
-        1: "1 point",
-        COUNT_ONES: "min(number of 1s, 11 - dice) points",
-    }
-    parts_in_play = {*base_names(rules.zero_dice), *base_names(rules.landing)}
-    calls_it_sow_sad = bool(parts_in_play & SOW_SAD) or rules.square_swine
-    zero_dice = base_names(rules.zero_dice)[0]
-    is_nameless = is_table(zero_dice) or zero_dice.isdecimal()
-    zero_dice_title = NO_DICE.get(zero_dice, "No dice" if is_nameless else title(zero_dice))
-    feral_record = {
-        "points": "points of the player's last turn (without these 3)",
-        "dice": "number of dice rolled on the player's last turn",
-    }.get(rules.feral_hogs)
+    all_parts = chain(
+        _dice_parts(rules), _points_parts(rules), _score_parts(rules), _plugin_parts(rules)
+    )
+    return [(name, meaning) for is_in_play, name, meaning in all_parts if is_in_play]
+
+
+DescribedPart = tuple[bool, str, str]
+"""Whether a part is in play, its name and its meaning."""
+
+
+def _dice_parts(rules: Rules) -> list[DescribedPart]:
+    """Describe the goals, and which dice a turn has."""
     goals = " and ".join(map(str, dict.fromkeys(rules.goals)))
-    time_trot = f"extra turn for rolling (turn number mod {rules.time_trot_period}) dice"
-    memory_part = type(MEMORY_PARTS[rules.memory])
-    before_swap = "" if rules.swap == "none" else ", before the swap,"
-    parts = (  # whether it is in play, name, meaning
+    return [
         (True, "Goal", f"{goals} points"),
         (True, "Dice", f"{rules.min_dice} to {rules.max_dice}, {rules.sides}-sided"),
         (
@@ -242,6 +246,26 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
             "Extra turns",
             f"are rolled with {rules.extra_turn_sides}-sided dice",
         ),
+    ]
+
+
+def _points_parts(rules: Rules) -> list[DescribedPart]:
+    """Describe the parts that turn a roll into points."""
+    pig_out_points = {
+        0: "0 points",
+        1: "1 point",
+        COUNT_ONES: "min(number of 1s, 11 - dice) points",
+    }
+    parts_in_play = {*base_names(rules.zero_dice), *base_names(rules.landing)}
+    calls_it_sow_sad = bool(parts_in_play & SOW_SAD) or rules.square_swine
+    zero_dice = base_names(rules.zero_dice)[0]
+    is_nameless = is_table(zero_dice) or zero_dice.isdecimal()
+    zero_dice_title = NO_DICE.get(zero_dice, "No dice" if is_nameless else title(zero_dice))
+    feral_record = {
+        "points": "points of the player's last turn (without these 3)",
+        "dice": "number of dice rolled on the player's last turn",
+    }.get(rules.feral_hogs)
+    return [
         (
             not rules.min_dice,
             own_words(rules.zero_dice, TITLE)
@@ -267,6 +291,14 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
             "Feral Hogs",
             f"3 more points if the dice are 2 away from the {feral_record}",
         ),
+    ]
+
+
+def _score_parts(rules: Rules) -> list[DescribedPart]:
+    """Describe the parts that act on new scores, and those that give extra turns."""
+    time_trot = f"extra turn for rolling (turn number mod {rules.time_trot_period}) dice"
+    before_swap = "" if rules.swap == "none" else ", before the swap,"
+    return [
         (
             rules.square_swine,
             "Square Swine",
@@ -289,14 +321,17 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
             own_words(rules.swap, TITLE) or "Swap",
             own_words(rules.swap, SAYS) or f"scores trade places if {_meaning(SWAPS[rules.swap])}",
         ),
+    ]
+
+
+def _plugin_parts(rules: Rules) -> list[DescribedPart]:
+    """Describe the parts `memory` and `effect`, each with its name in a configuration."""
+    memory_part = type(MEMORY_PARTS[rules.memory])
+    effect = EFFECTS[rules.effect]
+    return [
         (rules.memory != "none", title(rules.memory), _meaning(memory_part, rules.memory)),
-        (
-            rules.effect != "none",
-            title(rules.effect),
-            _meaning(EFFECTS[rules.effect], rules.effect),
-        ),
-    )
-    return [(name, meaning) for is_in_play, name, meaning in parts if is_in_play]
+        (rules.effect != "none", title(rules.effect), _meaning(effect, rules.effect)),
+    ]
 
 
 def is_semester(name: str) -> bool:
@@ -325,3 +360,56 @@ def _meaning(part: Callable[..., object], name: str | None = None) -> str:
     """Return the first line about a part, and in brackets the name that a configuration uses."""
     summary = (getdoc(part) or part.__name__).splitlines()[0].removesuffix(".") or part.__name__
     return f"{summary[0].lower()}{summary[1:]} ({name or part.__name__})"
+
+
+# --- rules as plain values ------------------------------------------------------------------------
+
+_VALUES = {**PARTS, "feral_hogs": FERAL_HOGS, "memory": MEMORY_PARTS, "effect": EFFECTS}
+"""By key of a file of rules, the values that it may have: parts by name, or names alone."""
+
+
+def rule_parts() -> dict[str, dict[str, str]]:
+    """List the values that each key of a YAML file of rules may have, with their meanings.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> hogeq.rule_parts()["swap"]["none"], "sus_fuss" in hogeq.rule_parts()["landing"]
+    ('', True)
+    """
+    return {key: {name: _meaning_of(key, name) for name in parts} for key, parts in _VALUES.items()}
+
+
+def rule_facts(rules: Rules) -> dict[str, Any]:
+    """Return rules as plain values, with their semesters, parts and mean points.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> facts = hogeq.rule_facts(hogeq.rules_from("fa25"))
+    >>> facts["memory_size"], facts["mean_points"][6][:2]
+    (1, [3.5, 5.861111111111111])
+    """
+    facts = asdict(rules)
+    del facts["name"]
+    return {
+        **facts,
+        "semesters": list(names_of(rules)),
+        "memory_size": len(all_memories(rules)),
+        "parts": [{"part": part, "meaning": meaning} for part, meaning in describe(rules)],
+        "mean_points": {
+            sides: [rules.mean_points(dice, sides) for dice in range(1, rules.max_dice + 1)]
+            for sides in kinds_of_dice(rules)
+        },
+    }
+
+
+def _meaning_of(key: str, name: str) -> str:
+    """Return the first line about a value of a key, with the parameters of a part in brackets."""
+    parts: Any = _VALUES[key]
+    if name == "none" or not hasattr(parts, "keys"):  # values without a description
+        return ""
+    part = type(parts[name]) if key == "memory" else parts[name]
+    line = (getdoc(part) or "").partition("\n")[0].removesuffix(".")
+    parameters = ", ".join(parameters_of(part)) if key in PARTS else ""
+    return f"{line} ({parameters})" if parameters else line

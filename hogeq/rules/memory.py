@@ -52,7 +52,9 @@ class Memory(NamedTuple):
     extra: int = 0  # 1 if this turn is an extra turn
     own: int = 0  # record (see `record`) of this player's last turn
     opponent: int = 0  # record of the opponent's last turn
-    state: int = 0  # number of the value that the part `Rules.memory` remembers (see `Remembered`)
+    state: int = (
+        0  # number of the value that the part `Rules.memory` remembers (see `MemoryTables`)
+    )
 
 
 def memory_sizes(rules: Rules) -> tuple[int, int, int]:
@@ -91,22 +93,26 @@ def all_memories(rules: Rules) -> tuple[Memory, ...]:
 
 def states(rules: Rules) -> int:
     """Count the values of `Memory.state`."""
-    return len(remembered(rules).values)
+    return len(memory_tables(rules).values)
 
 
-def records_left(rules: Rules) -> int:
-    """Count the values of `record`."""
-    return memory_sizes(rules)[2] * remembered(rules).classes
+def count_records(rules: Rules) -> int:
+    """Count the numbers by which `record` encodes turns."""
+    return memory_sizes(rules)[2] * memory_tables(rules).num_classes
 
 
 def record(rules: Rules, dice: int, points: int) -> int:
-    """Encode a turn as it is remembered, for Feral Hogs and for `Rules.memory`."""
-    part = remembered(rules)
-    return feral_record(rules, dice, points) * part.classes + part.class_of(dice, points)
+    """Encode a turn as it is remembered: a number for Feral Hogs, and a class for `Rules.memory`.
+
+    The class is the lower digit of a number in base `num_classes`.
+    """
+    tables = memory_tables(rules)
+    turn_class = tables.class_of_turn(dice, points)
+    return feral_record(rules, dice, points) * tables.num_classes + turn_class
 
 
 def feral_record(rules: Rules, dice: int, points: int) -> int:
-    """Class of a turn that each player's record keeps, for Feral Hogs alone."""
+    """Encode a turn as Feral Hogs remembers it: by points, by dice, or as 0 without it."""
     if rules.feral_hogs == "points":
         return min(points, rules.max_dice + FERAL_DISTANCE + 1)
     return max(dice, 0) if rules.feral_hogs == "dice" else 0
@@ -115,15 +121,18 @@ def feral_record(rules: Rules, dice: int, points: int) -> int:
 def next_memory(rules: Rules, memory: Memory, recorded: int, again: bool) -> Memory:
     """Return the memory after a turn, from the side of the next player to move.
 
-    `recorded` is the turn's `record`; `again`: the same player moves. A swap swaps no records.
+    `recorded` is the turn's `record`; `again` says whether the same player moves next. A swap of
+    scores swaps no records.
     """
     turn = (memory.turn + 1) % rules.time_trot_period if rules.time_trot else 0
-    part = remembered(rules)
-    feral, turn_class = divmod(recorded, part.classes)  # as `record` encodes them
-    state = part.after(memory.state, turn_class, again)
+    tables = memory_tables(rules)
+    last_turn, turn_class = divmod(recorded, tables.num_classes)  # as `record` encodes them
+    state = tables.next_state(memory.state, turn_class, again)
     if again:
-        return Memory(turn, int(tracks_extra_turns(rules)), feral, memory.opponent, state)
-    return Memory(turn, 0, memory.opponent, feral, state)
+        is_extra = int(tracks_extra_turns(rules))
+        return Memory(turn, is_extra, own=last_turn, opponent=memory.opponent, state=state)
+    # The other player moves next, so own and opponent's records change places.
+    return Memory(turn, extra=0, own=memory.opponent, opponent=last_turn, state=state)
 
 
 def memory_of_dice(rules: Rules, memory: Memory) -> tuple[int, int]:
@@ -136,13 +145,14 @@ def memory_of_dice(rules: Rules, memory: Memory) -> tuple[int, int]:
 # --- the memory of a part -------------------------------------------------------------------------
 
 
-class Remembered:
-    """The values of a part's memory in one game, by number, and how turns change them.
+class MemoryTables:
+    """Tables of a memory part in one game: its values, and how turns change them.
 
-    The number of a value is its state: `values` and `texts` list them by it, `scores` the numbers
-    of their ways to score turns. There are `classes` classes of turns that change every value
-    alike. The constructor asks the part once about every possible turn: so its values are known
-    before anything is computed, and its faults are refused then. The part "none" has one value.
+    The number of a value is its state: `values` and `texts` list them by it, and `ways_to_score`
+    the numbers of the ways in which they change the points of turns. There are `num_classes`
+    classes of turns that change every value alike. The constructor asks the part once about every
+    possible turn: so its values are known before anything is computed, and its faults are refused
+    then. The part "none" has one value.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -150,7 +160,7 @@ class Remembered:
         self._part = MEMORY_PARTS[rules.memory]
         self._rules = replace(rules, goal=rules.size)
         self._where = f"memory: {rules.memory}"
-        turns = sorted(_turns(rules))  # (dice, points)
+        turns = sorted(_possible_turns(rules))  # (dice, points)
         # Effects of all choices at one pair of scores and state: each distinct row has a number.
         self._effect_rows: dict[tuple[Effect, ...], int] = {}
         self._row_numbers: list[list[int]] = []  # by state and pair of scores
@@ -160,23 +170,16 @@ class Remembered:
         self._class_of_turn: dict[tuple[int, int], int] = {}  # by dice and points
         self._next_states: list[tuple[list[int], list[int]]] = []  # by class, again and state
         self._classify_turns(turns, next_states)
-        self.classes = len(self._next_states)
+        self.num_classes = len(self._next_states)
         self._effects_by_row = list(self._effect_rows)
         kinds = kinds_of_dice(rules)
         self._sides = {
             (state, sides): self._ask_sides(value, sides, kinds)
             for (state, value), sides in product(enumerate(states), kinds)
         }
-        points_by_state = [self._score_turns(turns, value) for value in states]
-        # Each distinct way to score has a number; 0 leaves points as they are.
-        ways = {tuple(points for _, points in turns): 0}
-        for points_of_turns in points_by_state:
-            ways.setdefault(points_of_turns, len(ways))
-        self.scores = tuple(ways[points_of_turns] for points_of_turns in points_by_state)
-        self._points_by_way = {
-            number: dict(zip(turns, points_of_turns, strict=True))
-            for points_of_turns, number in ways.items()
-        }
+        self.ways_to_score: tuple[int, ...] = ()  # by state, numbers of ways to change points
+        self._points_by_way: dict[int, dict[tuple[int, int], int]] = {}  # by way and turn
+        self._number_ways_to_score(turns)
 
     def _find_values(
         self, turns: list[tuple[int, int]]
@@ -225,7 +228,23 @@ class Remembered:
                 self._next_states.append((after_pass, after_again))
             self._class_of_turn[dice, points] = classes[key]
 
-    def _score_turns(self, turns: list[tuple[int, int]], value: Hashable) -> tuple[int, ...]:
+    def _number_ways_to_score(self, turns: list[tuple[int, int]]) -> None:
+        """Give numbers to the distinct ways in which values change the points of turns.
+
+        `turns` are pairs (dice, points). Fills `ways_to_score` and `_points_by_way`. Way 0 leaves
+        all points as they are.
+        """
+        points_by_state = [self._ask_points_of_turns(turns, value) for value in self.values]
+        ways = {tuple(points for _, points in turns): 0}
+        for points_of_turns in points_by_state:
+            ways.setdefault(points_of_turns, len(ways))
+        self.ways_to_score = tuple(ways[points_of_turns] for points_of_turns in points_by_state)
+        for points_of_turns, way in ways.items():
+            self._points_by_way[way] = dict(zip(turns, points_of_turns, strict=True))
+
+    def _ask_points_of_turns(
+        self, turns: list[tuple[int, int]], value: Hashable
+    ) -> tuple[int, ...]:
         """Ask what a value makes of the points of every turn; different ones must stay apart."""
         scored = tuple(self._ask_points(value, dice, points) for dice, points in turns)
         scored_turns = {(dice, after) for (dice, _), after in zip(turns, scored, strict=True)}
@@ -234,42 +253,46 @@ class Remembered:
             raise HogeqError(f"{self._where}: scored: {fault}; allowed: points that stay apart")
         return scored
 
-    def class_of(self, dice: int, points: int) -> int:
+    def class_of_turn(self, dice: int, points: int) -> int:
         """Return the class of a turn, of those that change the memory alike; 0 if impossible."""
         return self._class_of_turn.get((dice, points), 0)
 
-    def after(self, state: int, kind: int, again: bool) -> int:
-        """Return the state after a turn of class `kind`, of those that change the memory alike.
+    def next_state(self, state: int, turn_class: int, again: bool) -> int:
+        """Return the state after a turn of a class, of turns that change the memory alike.
 
         `again` says whether the same player moves next, which the memory may depend on.
         """
-        after_pass, after_again = self._next_states[kind]  # by state
+        after_pass, after_again = self._next_states[turn_class]  # by state
         return (after_again if again else after_pass)[state]
 
     def effect(self, score: int, opponent: int, state: int, dice: int) -> Effect:
         """Return the bonus and extra turn for rolling so many dice at a pair of scores."""
         if not self._rules.has_effects:
             return Effect()
-        row = self._row_numbers[state][score * self._rules.size + opponent]
+        pair = score * self._rules.size + opponent
+        row = self._row_numbers[state][pair]
         return self._effects_by_row[row][dice]  # the choice -1 is the last of a row
 
     def effects_at(self, score: int, opponent: int) -> tuple[int, ...]:
-        """Return the numbers of the rows of effects at a pair of scores, by state; () without."""
+        """Return a number for the effects at a pair of scores, by state; equal for equal effects.
+
+        Empty in games without effects.
+        """
         if not self._row_numbers:
             return ()
         pair = score * self._rules.size + opponent
-        return tuple([by_pair[pair] for by_pair in self._row_numbers])
+        return tuple([row_by_pair[pair] for row_by_pair in self._row_numbers])
 
     def sides(self, state: int, sides: int) -> int:
         """Return the sides that the part gives to dice which would have so many without it."""
         return self._sides[state, sides]
 
-    def scored(self, scores: int, dice: int, points: int) -> int:
+    def points_after(self, way_to_score: int, dice: int, points: int) -> int:
         """Return the points that the part makes of a turn's `points`.
 
-        `scores` is the number of the way to score, `self.scores[state]`.
+        `way_to_score` is the number of the way, `self.ways_to_score[state]`.
         """
-        return self._points_by_way[scores].get((dice, points), points)
+        return self._points_by_way[way_to_score].get((dice, points), points)
 
     def _ask_points(self, value: Hashable, dice: int, points: int) -> int:
         """Ask the part what it makes of a turn's points, and refuse fewer, or too many."""
@@ -354,12 +377,12 @@ def _ask_effect(where: str, function: Callable[..., Any], *arguments: Any) -> Ef
 
 
 @cache
-def remembered(rules: Rules) -> Remembered:
-    """Tables of the memory of the part in play, made once for each game."""
-    return Remembered(rules)
+def memory_tables(rules: Rules) -> MemoryTables:
+    """Make the tables of the memory part in play, once for each game."""
+    return MemoryTables(rules)
 
 
-def _turns(rules: Rules) -> set[tuple[int, int]]:
+def _possible_turns(rules: Rules) -> set[tuple[int, int]]:
     """Collect the (dice, points) of all possible turns; the choice -1 counts as -1 dice."""
     if rules.memory == "none":
         return {(0, 0)}  # this part ignores turns: any one stands for all
@@ -397,7 +420,7 @@ def _all_axes(rules: Rules) -> dict[str, Axis]:
         "extra": Axis("extra turn", ("no", "yes")[:num_extras]),
         "own_last": Axis(f"own last {unit}", tuple(record_ticks)),
         "opponent_last": Axis(f"opponent's last {unit}", tuple(record_ticks)),
-        "remembered": Axis(MEMORY_PARTS[rules.memory].text, remembered(rules).texts),
+        "remembered": Axis(MEMORY_PARTS[rules.memory].text, memory_tables(rules).texts),
     }
 
 
@@ -421,13 +444,15 @@ def _relevant_fields(rules: Rules, memory: Memory) -> list[tuple[str, Axis, int]
     ]
 
 
-def memory_fields(rules: Rules, memory: Memory) -> dict[str, Any]:
+def memory_fields(rules: Rules, memory: Memory) -> dict[str, int | str]:
     """Return the fields of a memory that the rules look at, by name, as users write them."""
-    fields: dict[str, Any] = {name: value for name, _, value in _relevant_fields(rules, memory)}
+    fields: dict[str, int | str] = {
+        name: value for name, _, value in _relevant_fields(rules, memory)
+    }
     if "extra" in fields:
         fields["extra"] = bool(memory.extra)
     if "remembered" in fields:
-        fields["remembered"] = remembered(rules).texts[memory.state]
+        fields["remembered"] = memory_tables(rules).texts[memory.state]
     return fields
 
 
@@ -475,7 +500,7 @@ def memory_of(rules: Rules, given: Mapping[str, Any], *, at_start: bool) -> Memo
         extra=int(given.get("extra", False)),
         own=own,
         opponent=opponent,
-        state=remembered(rules).texts.index(given["remembered"]) if "remembered" in given else 0,
+        state=memory_tables(rules).texts.index(given["remembered"]) if "remembered" in given else 0,
     )
 
 
@@ -491,7 +516,7 @@ def _check_field(rules: Rules, name: str, value: Any) -> None:
             f"allowed: {allowed or 'no such option, as they remember nothing'}"
         )
     if name == "remembered":
-        texts = remembered(rules).texts
+        texts = memory_tables(rules).texts
         if value not in texts:
             raise HogeqError(refusal(option, value, ", ".join(texts), texts))
     elif value < 0:

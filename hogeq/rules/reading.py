@@ -160,13 +160,7 @@ def read_rules(path: str | Path, trust: bool = False) -> Rules:
             )
         path = file
     source = one_line(path)
-    kind = kind_of(path)
-    if _KINDS.get(kind):
-        raise ConfigError(f"{source}: holds {kind}; allowed: {_ALLOWED}; --game takes other games")
-    if path.suffix.lower() == ".py":
-        raise ConfigError(python_file(source, "rules"))
-    if kind == CODE:
-        raise ConfigError(f"{source}: holds {kind}; allowed: {_ALLOWED}; --plugin takes a .py")
+    _refuse_other_content(path)
     content = _read_plain(path)
     if isinstance(content, Mapping) and "solver" in content and "rules" in content:
         load_named(content, path.parent, source, trust)  # the config of a run
@@ -182,6 +176,18 @@ def read_rules(path: str | Path, trust: bool = False) -> Rules:
         return rules_from(content)
     except (ValueError, TypeError) as error:
         raise ConfigError(f"{source}: {one_line(error, 500)}") from error
+
+
+def _refuse_other_content(path: Path) -> None:
+    """Refuse a file that holds another game than Hog, or code, by its content or its name."""
+    source = one_line(path)
+    kind = kind_of(path)
+    if _KINDS.get(kind):
+        raise ConfigError(f"{source}: holds {kind}; allowed: {_ALLOWED}; --game takes other games")
+    if path.suffix.lower() == ".py":
+        raise ConfigError(python_file(source, "rules"))
+    if kind == CODE:
+        raise ConfigError(f"{source}: holds {kind}; allowed: {_ALLOWED}; --plugin takes a .py")
 
 
 def _is_yaml(path: Path) -> bool:

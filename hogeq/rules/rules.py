@@ -308,7 +308,7 @@ class Throw(NamedTuple):
     sides: int
     most: int = MOST_DICE  # of more dice, these are rolled
     ones_hurt: bool = True
-    scores: int = 0  # how the part `Rules.memory` changes points (see `Remembered.scored`)
+    way_to_score: int = 0  # number of how a memory part changes points: `MemoryTables.points_after`
 
     def dice(self, choice: int) -> int:
         """Dice that a choice rolls; -1 stays."""

@@ -24,7 +24,7 @@ from hogeq.support.parameters import NotAllowedError
 
 TITLE: Final = "title"
 SAYS: Final = "says"
-MOST: Final = 10_000  # highest value of a parameter
+MOST_PARAMETER: Final = 10_000  # highest value of a parameter
 
 Part = Callable[..., Any]
 Value = int | tuple[int, ...]
@@ -118,7 +118,8 @@ def _changed_parameters(name: str, defaults: Mapping[str, Value], settings: Any)
         if not is_count_allowed or not all(map(_is_allowed, numbers)):
             several = ", or a list of them" if takes_several else ""
             raise NotAllowedError(
-                f"whole numbers from 0 to {MOST}{several} as {key} of {name}; it is {shown(value)}"
+                f"whole numbers from 0 to {MOST_PARAMETER}{several} as {key} of {name}; "
+                f"it is {shown(value)}"
             )
         chosen: Value = tuple(numbers) if takes_several else numbers[0]
         if chosen != defaults[key]:
@@ -128,7 +129,7 @@ def _changed_parameters(name: str, defaults: Mapping[str, Value], settings: Any)
 
 def _is_allowed(number: object) -> bool:
     """Whether this is a value of a parameter; True and False are no numbers."""
-    return type(number) is int and 0 <= number <= MOST
+    return type(number) is int and 0 <= number <= MOST_PARAMETER
 
 
 def set_part(parts: Mapping[str, Part], text: str) -> Part:
@@ -152,17 +153,26 @@ def set_part(parts: Mapping[str, Part], text: str) -> Part:
         values = [f"{key} {_join_values(value)}" for key, value in changed.items()]
         names.append(" ".join([name, *values]))
 
-    def part(score: int, opponent: int) -> Any:
-        for step in steps[:-1]:
-            score = step(score, opponent)
-        return steps[-1](score, opponent)
+    return act_in_order(steps, ", ".join(names), lines)
 
-    part.__name__ = ", ".join(names)
-    part.__doc__ = in_order(lines)
+
+def act_in_order(steps: list[Part], name: str, lines: list[str]) -> Part:
+    """Make the part that has the score changed by several parts, one after another.
+
+    `lines` describe them, and become its docstring.
+    """
+
+    def part(score: int, opponent: int) -> Any:
+        for step in steps:
+            score = step(score, opponent)
+        return score
+
+    part.__name__ = name
+    part.__doc__ = _join_lines(lines)
     return part
 
 
-def in_order(lines: list[str]) -> str:
+def _join_lines(lines: list[str]) -> str:
     """Join descriptions of parts that act one after another."""
     if len(lines) == 1:
         return lines[0]

@@ -24,13 +24,13 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import BeforeValidator
 
-from hogeq.rules.settings import explain, in_order, is_setting, meaning, set_part, setting_text
+from hogeq.rules.settings import act_in_order, explain, is_setting, meaning, set_part, setting_text
 from hogeq.support.messages import HogeqError, refusal, shown
 from hogeq.support.parameters import NotAllowedError
 
 MOST_POINTS: Final = 2000  # most points that rolling no dice may score: those of the longest game
 
-HIGHEST: Final = 10_000  # highest score on which a table may land
+HIGHEST_LANDING: Final = 10_000  # highest score on which a table may land
 
 MOST_CELLS: Final = 250_000  # most cells of a table: those of a game to 500
 
@@ -48,7 +48,7 @@ class Shape(NamedTuple):
 
 SHAPES: Final[dict[str, Shape]] = {
     "zero_dice": Shape(("score", "opponent's score"), "opponent's score", MOST_POINTS),
-    "landing": Shape(("new score", "opponent's score"), "new score", HIGHEST),
+    "landing": Shape(("new score", "opponent's score"), "new score", HIGHEST_LANDING),
     "swap": Shape(("new score", "opponent's score"), "", 1),
     "more_boar": Shape(("new score", "opponent's score"), "", 1),
 }
@@ -93,15 +93,7 @@ class Parts(dict[str, Callable[..., Any]]):
         if self.field != "landing" or IN_ORDER not in text:
             raise KeyError(text)
         steps = [self[name] for name in text.split(IN_ORDER)]
-
-        def part(score: int, opponent: int) -> int:
-            for step in steps:
-                score = step(score, opponent)
-            return score
-
-        part.__name__ = text
-        part.__doc__ = in_order([meaning(step, {}) for step in steps])
-        return part
+        return act_in_order(steps, text, [meaning(step, {}) for step in steps])
 
     def _within_range(self, part: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap a part so that a result which is out of range for its kind raises `HogeqError`."""
@@ -212,15 +204,22 @@ def table_text(field: str, given: Any) -> str:
             least = 0
             if field == "landing":  # no landing lowers the mover's new score
                 least = index if is_flat else score
-            is_number = type(cell) is int or (type(cell) is bool and shape.most == 1)
-            if not is_number or not least <= cell <= shape.most:
-                why = f", no landing lowers a score: at least {least}" if least else ""
-                raise NotAllowedError(
-                    f"whole numbers from 0 to {shape.most}{why}; {shown(cell)} stands at "
-                    f"{where} {index}"
-                )
+            _check_cell(cell, least, shape.most, f"{where} {index}")
     cells = [list(map(int, row)) for row in rows]
     return json.dumps(cells[0] if is_flat else cells, separators=(",", ":"))
+
+
+def _check_cell(cell: Any, least: int, most: int, where: str) -> None:
+    """Refuse a cell of a table that is no number from `least` to `most`; `where` names it.
+
+    Where `most` is 1, it may be True or False.
+    """
+    is_number = type(cell) is int or (type(cell) is bool and most == 1)
+    if not is_number or not least <= cell <= most:
+        why = f", no landing lowers a score: at least {least}" if least else ""
+        raise NotAllowedError(
+            f"whole numbers from 0 to {most}{why}; {shown(cell)} stands at {where}"
+        )
 
 
 def _read_rows(text: str) -> tuple[list[list[int]], bool]:
@@ -268,15 +267,21 @@ def _table_function(field: str, text: str) -> Callable[[int, int], Any]:
             return score if field == "landing" else 0
         return bool(rows[row][column]) if is_flag else rows[row][column]
 
-    # What people are shown: the size and the axes, or of a flat table the first entries.
+    part.__name__ = "table"
+    part.__doc__ = _describe_table(field, rows, is_flat)
+    return part
+
+
+def _describe_table(field: str, rows: list[list[int]], is_flat: bool) -> str:
+    """Describe a table of a field of `Rules`: its size and axes, or of a flat one its beginning."""
+    shape = SHAPES[field]
     size = f"{len(rows)} x {len(rows[0])}"
+    is_flag = shape.most == 1
+    if is_flag:
+        pairs = sum(map(sum, rows))
+        return f"A table of {size} says so, for {pairs} pairs of scores."
     content = f"{size}, by {' and '.join(shape.axes)}"
     if is_flat:
         first_entries = ", ".join(map(str, rows[0][:6])) + (", ..." if len(rows[0]) > 6 else "")
         content = f"{first_entries} at {shape.flat} 0, 1, ..."
-    part.__name__ = "table"
-    part.__doc__ = f"{'becomes what' if field == 'landing' else 'What'} a table says: {content}."
-    if is_flag:
-        pairs = sum(map(sum, rows))
-        part.__doc__ = f"A table of {size} says so, for {pairs} pairs of scores."
-    return part
+    return f"{'becomes what' if field == 'landing' else 'What'} a table says: {content}."

@@ -16,9 +16,9 @@ from hogeq.rules.memory import (
     Effect,
     Memory,
     memory_line,
+    memory_tables,
     next_memory,
     record,
-    remembered,
 )
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, square_swine
 from hogeq.rules.register import title
@@ -96,7 +96,7 @@ def dice_sides(rules: Rules, score: int, opponent: int, memory: Memory) -> int:
         sides = rules.extra_turn_sides
     elif rules.hog_wild and (score + opponent) % HOG_WILD_MULTIPLE == 0:
         sides = HOG_WILD_SIDES
-    return remembered(rules).sides(memory.state, sides)
+    return memory_tables(rules).sides(memory.state, sides)
 
 
 def denominator(rules: Rules) -> int:
@@ -111,7 +111,7 @@ def throw_of(rules: Rules, score: int, opponent: int, memory: Memory) -> Throw:
         sides=dice_sides(rules, score, opponent, memory),
         most=1 if is_tied else MOST_DICE,
         ones_hurt=not (rules.forty_niners and score == FORTY_NINERS),
-        scores=remembered(rules).scores[memory.state],
+        way_to_score=memory_tables(rules).ways_to_score[memory.state],
     )
 
 
@@ -120,7 +120,7 @@ def effect(rules: Rules, score: int, opponent: int, memory: Memory, dice: int) -
 
     `dice` are those rolled; -1 for that choice.
     """
-    bonus, again = remembered(rules).effect(score, opponent, memory.state, dice)
+    bonus, again = memory_tables(rules).effect(score, opponent, memory.state, dice)
     if rules.feral_hogs != "none" and abs(max(dice, 0) - memory.own) == FERAL_DISTANCE:
         bonus += FERAL_BONUS
     is_on_time = rules.time_trot and memory.turn % rules.time_trot_period == dice
@@ -183,7 +183,7 @@ def play_turn(
     else:
         # What is not positive is 0 or the choice -1.
         points = zero_points(rules, score, opponent) if dice == 0 else minus_one_points(rules)
-    branch = branch_of(rules, dice, points, scores=throw.scores)
+    branch = branch_of(rules, dice, points, way_to_score=throw.way_to_score)
     turn_effect = effect(rules, score, opponent, memory, dice)
     return end_turn(rules, (score, opponent), memory, branch, turn_effect)
 
@@ -193,18 +193,18 @@ def branch_of(
     dice: int,
     points: int,
     probability: Fraction = Fraction(1),
-    scores: int = 0,
+    way_to_score: int = 0,
 ) -> Branch:
     """Make the branch in which dice (0 for none, -1 for that choice) score so many points.
 
-    `scores` is the number of the way in which the memory part changes points (see
-    `Remembered.scored`).
+    `way_to_score` is the number of the way in which the memory part changes points (see
+    `MemoryTables.points_after`).
     """
     if 0 <= dice < rules.min_dice:  # forfeits the game by a gift that no other branch has
         return Branch(0, rules.size + FORFEIT, record(rules, dice, 0), probability)
     gift = given(rules, dice, points)
-    scored = remembered(rules).scored(scores, dice, points)
-    return Branch(scored, gift, record(rules, dice, points), probability)
+    own_points = memory_tables(rules).points_after(way_to_score, dice, points)
+    return Branch(own_points, gift, record(rules, dice, points), probability)
 
 
 def end_turn(
@@ -247,39 +247,42 @@ class TurnTable:
         dice = throw.dice(choice)
         if dice < 0:
             points = minus_one_points(rules)
-            return (branch_of(rules, dice, points, scores=throw.scores),)
+            return (branch_of(rules, dice, points, way_to_score=throw.way_to_score),)
         if 0 <= choice < rules.min_dice:
             return (branch_of(rules, choice, points=0),)
         key = dice, throw
         if key not in self._branches:
             distribution = points_distribution(rules, dice, throw.sides, ones_hurt=throw.ones_hurt)
             self._branches[key] = tuple(
-                branch_of(rules, dice, points, probability, throw.scores)
+                branch_of(rules, dice, points, probability, throw.way_to_score)
                 for points, probability in distribution.items()
             )
         return self._branches[key]
 
-    def mean(self, choice: int, throw: Throw) -> float:
+    def mean_points(self, choice: int, throw: Throw) -> float:
         """Return the mean points of a choice other than no dice."""
         branches = self.branches(choice, throw)
         return float(sum(branch.points * branch.probability for branch in branches))
 
-    def no_dice(self, score: int, opponent: int, scores: int = 0) -> Branch:
+    def branch_of_no_dice(self, score: int, opponent: int, way_to_score: int = 0) -> Branch:
         """Return the one result of rolling no dice, at the mover's score and the opponent's."""
         points = zero_points(self.rules, score, opponent)
-        if (points, scores) not in self._no_dice:
-            self._no_dice[points, scores] = branch_of(self.rules, 0, points, scores=scores)
-        return self._no_dice[points, scores]
+        key = points, way_to_score
+        if key not in self._no_dice:
+            self._no_dice[key] = branch_of(self.rules, 0, points, way_to_score=way_to_score)
+        return self._no_dice[key]
 
-    def most(self) -> tuple[int, int]:
+    def most_points_and_gift(self) -> tuple[int, int]:
         """Return the most points that a turn can score, without a bonus, and the largest gift."""
         pairs = list(product(range(self.rules.size), repeat=2))
         branches: list[Branch] = []
-        ways_to_score = {0, *remembered(self.rules).scores}
+        ways_to_score = {0, *memory_tables(self.rules).ways_to_score}
         for sides, way_to_score in product(kinds_of_dice(self.rules), ways_to_score):
-            branches += [self.no_dice(score, opponent, way_to_score) for score, opponent in pairs]
+            branches += [
+                self.branch_of_no_dice(score, opponent, way_to_score) for score, opponent in pairs
+            ]
             for choice in self.rules.choices[1:]:  # all but no dice
-                branches += self.branches(choice, Throw(sides, scores=way_to_score))
+                branches += self.branches(choice, Throw(sides, way_to_score=way_to_score))
         return max(branch.points for branch in branches), max(branch.gift for branch in branches)
 
     def outcomes(self, score: int, opponent: int, memory: Memory, dice: int) -> tuple[Turn, ...]:
@@ -288,7 +291,7 @@ class TurnTable:
         throw = throw_of(rules, score, opponent, memory)
         branches: tuple[Branch, ...]
         if dice == 0:
-            branches = (self.no_dice(score, opponent, throw.scores),)
+            branches = (self.branch_of_no_dice(score, opponent, throw.way_to_score),)
         else:
             branches = self.branches(dice, throw)
         turn_effect = effect(rules, score, opponent, memory, throw.dice(dice))

@@ -106,7 +106,7 @@ def read_run(path: str | Path) -> RunRecord:
     if not isinstance(config, Mapping):
         raise ResultsError(f"{path / CONFIG} is not what a run writes: no mapping in it")
     try:
-        return _record(path, manifest, dict(_flattened(config)))
+        return _record(path, manifest, dict(_flatten(config)))
     except (OverflowError, ParameterError) as error:
         raise ResultsError(f"{path / MANIFEST}: {error}") from error
 
@@ -119,17 +119,24 @@ def _config_in(path: Path, manifest: Mapping[str, Any]) -> tuple[Any, str]:
     return read_yaml(file), str(file)
 
 
+def _final_figures(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the final figures of a manifest by fields of `RunRecord`, None for those it lacks."""
+    figures = figures_in(manifest)
+    fields = {}
+    for name, prefix in (("average_policy", ""), ("matrix", "matrix_"), ("mixture", "mixture_")):
+        ends = figures.get(name, {})
+        fields[f"{prefix}attack"] = ends.get("attack")
+        fields[f"{prefix}bound"] = ends.get("bound")
+    return fields
+
+
 def _record(path: Path, manifest: Mapping[str, Any], config: dict[str, Any]) -> RunRecord:
     """Make the record of a run, with its final figures or else those measured last.
 
     `config` has the values of the config by path, such as "solver.name".
     """
     environment = _mapping_at(manifest, "environment")
-    figures = {}
-    for name, prefix in (("average_policy", ""), ("matrix", "matrix_"), ("mixture", "mixture_")):
-        final_figures = figures_in(manifest).get(name, {})
-        figures[f"{prefix}attack"] = final_figures.get("attack")
-        figures[f"{prefix}bound"] = final_figures.get("bound")
+    figures = _final_figures(manifest)
     iterations = manifest.get("iterations")
     seconds = manifest.get("solver_seconds")
     has_metrics = not manifest.get("figures") and (path / METRICS).exists()
@@ -170,7 +177,7 @@ def _record(path: Path, manifest: Mapping[str, Any], config: dict[str, Any]) -> 
     )
 
 
-def selected(runs: Sequence[RunRecord], where: Sequence[tuple[str, Any]] = ()) -> list[RunRecord]:
+def select_runs(runs: Sequence[RunRecord], where: Sequence[tuple[str, Any]]) -> list[RunRecord]:
     """Select runs whose columns, or keys of their configs, all have the values asked for."""
     chosen = []
     for run in runs:
@@ -185,12 +192,12 @@ def _is_same(value: object, wanted: object) -> bool:
     return value == wanted and isinstance(value, bool) == isinstance(wanted, bool)
 
 
-def ordered(runs: Sequence[RunRecord], key: str) -> list[RunRecord]:
+def sort_runs(runs: Sequence[RunRecord], key: str) -> list[RunRecord]:
     """Sort runs by one of `KEYS`, those that lack it last."""
     return sorted(runs, key=lambda run: (getattr(run, key) is None, getattr(run, key)))
 
 
-def differing(runs: Sequence[RunRecord]) -> list[str]:
+def differing_keys(runs: Sequence[RunRecord]) -> list[str]:
     """List the config keys in which runs differ, apart from those that are fields of a record."""
     in_fields = {"name", "rules.name", "solver.name", "seed"}
     keys = dict.fromkeys(key for run in runs for key in run.config if key not in in_fields)
@@ -204,7 +211,7 @@ LIST_COLUMNS: Final = (
 """Columns of a list of runs."""
 
 
-def listing(runs: Sequence[RunRecord], root: Path, config_keys: Sequence[str] = ()) -> Table:
+def table_of_runs(runs: Sequence[RunRecord], root: Path, config_keys: Sequence[str] = ()) -> Table:
     """Lay out runs below `root` as a table; `config_keys` are config keys that are columns too."""
     rows = [{**run.config, **vars(run)} for run in runs]
     for row in rows:
@@ -254,14 +261,14 @@ def _directories(root: Path) -> Iterator[Path]:
             yield Path(folder)
 
 
-def _flattened(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _flatten(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Give the values of nested mappings with their paths, such as ``solver.name``."""
     for key, value in tree.items():
         path = f"{prefix}{key}"
         if len(path) > _MAX_KEY_LENGTH:
             raise ParameterError(f"{one_line(path, 60)}: no config has a key as long")
         if isinstance(value, Mapping):
-            yield from _flattened(value, f"{path}.")
+            yield from _flatten(value, f"{path}.")
         else:
             yield path, value
 

@@ -68,7 +68,7 @@ def game_of(config: Config) -> Game:
     return game
 
 
-def first_state(solver: SolverConfig, game: Game) -> Any:
+def initial_state(solver: SolverConfig, game: Game) -> Any:
     """Call the solver's ``init``; an error or a bad result of a plugin raises `HogeqError`."""
     where = named(f"solver {solver.name}", solver.params)
     try:
@@ -149,7 +149,7 @@ def run_experiment(
             # The checkpoint has what the solver read from its files, which may be gone.
             params = dataclasses.replace(params, **dict.fromkeys(params.FILES, ""))
             solver = dataclasses.replace(solver, params=params)
-        state = first_state(solver, game)
+        state = initial_state(solver, game)
         files_read = []  # for the manifest
         for key in sorted(params.FILES):
             file = getattr(params, key)

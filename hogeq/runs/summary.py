@@ -116,20 +116,20 @@ def measure_at_end(
     average = Measured(last.attack, last.bound)
     if renew:
         progress.now("final attack on the average policy")
-        average = _cut_to_new(game, strategies.policy, budget, average)
+        average = _measure_and_intersect(game, strategies.policy, budget, average)
     progress.step()
     matrix_attack = last.purified_attack if is_matrix_measured else -np.inf
     purified = Measured(matrix_attack, game.bound(matrix))
     if renew:
         progress.now("final attack on the matrix")
-        purified = _cut_to_new(game, matrix, budget, purified)
+        purified = _measure_and_intersect(game, matrix, budget, purified)
     mixture = None
     if strategies.mixture is not None:
         progress.now("the mixture")
         mixture = Measured(last.mixture_attack, game.bound(strategies.mixture))
         if measure.final_attack is not None:
             progress.now("final attack on the mixture")
-            mixture = _cut_to_new(game, strategies.mixture, budget, mixture)
+            mixture = _measure_and_intersect(game, strategies.mixture, budget, mixture)
     return {
         "average": average,
         "matrix": purified,
@@ -139,7 +139,7 @@ def measure_at_end(
     }
 
 
-def _cut_to_new(
+def _measure_and_intersect(
     game: Game, strategy: Strategy | Policy | Matrix, budget: Budget, before: Measured
 ) -> Measured:
     """Measure a strategy again, and intersect the interval with that of a measurement before."""

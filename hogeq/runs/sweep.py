@@ -44,8 +44,8 @@ from hogeq.runs.index import RunRecord, read_run, table_of
 from hogeq.runs.runner import (
     KERNELS,
     RunError,
-    first_state,
     game_of,
+    initial_state,
     run_experiment,
 )
 from hogeq.runs.signals import Interrupted, Signals
@@ -219,7 +219,7 @@ def _require_sound(points: Sequence[SweepPoint], source: str) -> None:
         game_and_solver = repr((config.title, config.rules, solver))
         if game_and_solver not in accepted:
             try:
-                first_state(config.solver, game_of(config))
+                initial_state(config.solver, game_of(config))
             except ValueError as error:
                 raise ConfigError(f"{source}: point {point.name}: {error}") from error
             accepted.add(game_and_solver)

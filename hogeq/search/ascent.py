@@ -16,9 +16,11 @@ from hogeq.support.deadline import FOREVER, Deadline
 TEMPERATURES = (0.1, 1e-4)  # temperatures of the softmax responder, in win probability
 WARM_TEMPERATURE = 5e-3  # first temperature of a start from the strategy itself
 SWEEP_LIMIT = 1000  # of coordinate ascent, which has always ended in fewer than 60
-STAYING = 1e-12  # gain above which a change to a draw for ever counts, in win probability
+LEAST_GAIN_OF_STAYING = 1e-12  # in win probability, for a change to a draw for ever to count
 SINGLE_ERROR = 1e-6  # in win probability; single precision errs by a tenth of it
-UNUSED: Final = np.random.default_rng(0)  # where nothing is left to chance
+ANY_GAIN: Final = -1.0  # less than any gain: an ascent goes on whatever a sweep gains
+ANY_RATE: Final = -1.0  # less than any win rate: an ascent goes on whatever it may reach
+UNUSED_RANDOM: Final = np.random.default_rng(0)  # where nothing is left to chance
 
 
 @dataclass
@@ -50,14 +52,14 @@ class SearchContext:
         weights = strategy.chances if len(strategy.chances) > 1 else None
         policies = np.concatenate([np.empty((1, *game.shape)), strategy.policies])
         work = quick_workspace(game, len(policies))
-        random = np.random.default_rng(seed) if seed else UNUSED
+        random = np.random.default_rng(seed) if seed else UNUSED_RANDOM
         return cls(game, weights, work, policies, random, partners, deadline=deadline)
 
     def ascend(
         self,
         limit: int = SWEEP_LIMIT,
-        least_gain: float = -1.0,
-        to_beat: float = -1.0,
+        least_gain: float = ANY_GAIN,
+        to_beat: float = ANY_RATE,
         *,
         is_exact: bool = False,
     ) -> tuple[float, int]:
@@ -109,7 +111,7 @@ class SearchContext:
             row_before = row.copy()
             row[:] = np.arange(len(row)) == staying_action
             new_rate = shared_workspace(self.game, 2).win_rate(self.policies).win_rate
-            if new_rate > rate + STAYING:
+            if new_rate > rate + LEAST_GAIN_OF_STAYING:
                 return True
             row[:] = row_before
         return False

@@ -14,7 +14,13 @@ from hogeq.model.protocol import Engine
 from hogeq.model.shared import shared_workspace
 from hogeq.search.ascent import SearchContext, to_pure
 from hogeq.search.budget import Budget
-from hogeq.search.counter_search import ASCENT, CounterSearch, Excursion, MoveGain, SearchState
+from hogeq.search.counter_search import (
+    PROGRESS_OF_ASCENT,
+    CounterSearch,
+    CurrentSolution,
+    MoveGain,
+    SearchState,
+)
 from hogeq.search.moves import HOG_MOVES, MOVES, bandits
 from hogeq.search.units import WIN_RATES, Units, write_rate
 from hogeq.strategies.arrays import likeliest, one_hot
@@ -28,12 +34,12 @@ from hogeq.support.progress import Phase, phase
 from hogeq.support.workers import compute
 
 # A kick is a step of iterated local search: a perturbation of the matrix, and another ascent.
-ROUND: Final = 5  # kicks of every start's search before all learn from one another
-FEWEST: Final = 2  # starts that are never given up
-VALUE: Final = 0.5  # win rate of an equilibrium: a fair coin decides who moves first
-ENOUGH: Final = 3e-4  # win rate; a search is `saturated` if twice the effort would gain less
-ROUNDS: Final = 12  # rounds of kicks that an estimate of further gains needs
-LUCK: Final = 0.4
+KICKS_PER_ROUND: Final = 5  # kicks of every start's search before all learn from one another
+LEAST_CANDIDATES: Final = 2  # starts that are never given up
+EVEN_RATE: Final = 0.5  # win rate of an equilibrium: a fair coin decides who moves first
+SATURATION_GAIN: Final = 3e-4  # win rate; a search is saturated if doubling it would gain less
+LEAST_ROUNDS: Final = 12  # rounds of kicks that an estimate of further gains needs
+ORDER_STATISTICS_RATIO: Final = 0.4
 """What the best of four gains on the best of two, as a share of how far two are apart.
 
 Of numbers drawn from a normal distribution the means are 1.03 and 0.56 deviations above the
@@ -56,8 +62,8 @@ class Saturation(NamedTuple):
 
     @property
     def saturated(self) -> bool:
-        """Whether twice the effort would gain less than `ENOUGH`, by the estimate."""
-        return self.left is not None and self.left < ENOUGH
+        """Whether twice the effort would gain less than `SATURATION_GAIN`, by the estimate."""
+        return self.left is not None and self.left < SATURATION_GAIN
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -78,8 +84,10 @@ def saturation(curve: Sequence[tuple[int, float]], apart: float = 0.0) -> Satura
     rate_at_half = _best_rate_by(0.5 * sweeps_spent, curve)
     last_half = best_rate - rate_at_half
     second_quarter = rate_at_half - _best_rate_by(0.25 * sweeps_spent, curve)
-    doubling_gain = max(last_half, 0.5 * (last_half + second_quarter), LUCK * apart)
-    has_enough_rounds = len(curve) > ROUNDS
+    doubling_gain = max(
+        last_half, 0.5 * (last_half + second_quarter), ORDER_STATISTICS_RATIO * apart
+    )
+    has_enough_rounds = len(curve) > LEAST_ROUNDS
     return Saturation(last_half, doubling_gain if has_enough_rounds else None)
 
 
@@ -89,8 +97,8 @@ def _best_rate_by(most_sweeps: float, curve: Sequence[tuple[int, float]]) -> flo
     return max(rates, default=curve[0][1])
 
 
-class MovePay(NamedTuple):
-    """Attempts, gain and effort of a move."""
+class MoveTotals(NamedTuple):
+    """Attempts, gain and effort of a move, over all starts."""
 
     tried: int  # how often it was chosen
     gained: float  # win rate gained, summed over all starts
@@ -122,7 +130,7 @@ class SearchResult:
     """Win rate that each start came to, before it was given up if it was."""
     saturation: Saturation
     """How much the last half of the effort found, and what twice the effort would."""
-    moves: dict[str, MovePay]
+    moves: dict[str, MoveTotals]
     """What each move has brought, by its name: ``near.drawn_rolls``, ``far.crossover``."""
     curve: tuple[tuple[int, float], ...]
     """Sweeps spent and best win rate: after the starts, and after every round of kicks."""
@@ -140,9 +148,9 @@ class SearchResult:
         scale = units.per_rate
         left = self.saturation.left
         moves = {
-            name: {**pay._asdict(), "gained": scale * pay.gained}
-            for name, pay in self.moves.items()
-            if pay.tried
+            name: {**totals._asdict(), "gained": scale * totals.gained}
+            for name, totals in self.moves.items()
+            if totals.tried
         }
         return {
             "sweeps": self.sweeps,
@@ -202,7 +210,7 @@ def attack(
         raise TypeError(refusal("budget", budget, "a Budget"))
     target = strategy_of(game, strategy)
     most_steps = None if budget.until_saturated else budget.starts * search_steps(budget)
-    steps_of_start = budget.anneal_steps + ASCENT
+    steps_of_start = budget.anneal_steps + PROGRESS_OF_ASCENT
     with phase("attack", most_steps) as progress:
         progress.write = partial(write_rate, game)
         search = AttackSearch(game, target, budget, progress, deadline)
@@ -229,7 +237,7 @@ def _run_in_time(start: CounterSearch, **context: Any) -> SearchState | None:
 
 def search_steps(budget: Budget) -> int:
     """Count the steps of one start, as its progress is shown."""
-    return budget.anneal_steps + ASCENT * (1 + budget.kicks)
+    return budget.anneal_steps + PROGRESS_OF_ASCENT * (1 + budget.kicks)
 
 
 @dataclass
@@ -246,8 +254,8 @@ class _Candidate:
         return self.state.rate
 
     @property
-    def promised_rate(self) -> float:
-        """Win rate that it would have if it gained once more what it has since it was compared."""
+    def extrapolated_rate(self) -> float:
+        """Win rate that it would have after the same gain again as since it was compared last."""
         return 2.0 * self.rate - self.compared_rate
 
 
@@ -268,7 +276,7 @@ class AttackSearch:
         self.budget = budget
         self.progress = progress
         self.bandits = bandits(game.num_actions, HOG_MOVES if game.seats_share_rows else MOVES)
-        self.moves: dict[str, MovePay] = {}  # by kind and name: "near.drawn_rolls"
+        self.moves: dict[str, MoveTotals] = {}  # by kind and name: "near.drawn_rolls"
         self.sweeps = 0  # of all candidates together
         self.kicks = 0  # of all candidates together
         self.candidates: list[_Candidate] = []  # that go on
@@ -276,7 +284,9 @@ class AttackSearch:
         self.start_rates: list[float] = []  # win rate that each start has come to
         self.known_rate: float | None = None  # of the strongest known counter
         self.curve: list[tuple[int, float]] = []  # sweeps spent, best win rate
-        self.compare_at = ROUND * budget.starts  # kicks after which candidates are compared
+        self.compare_at = (
+            KICKS_PER_ROUND * budget.starts
+        )  # kicks after which candidates are compared
         self.deadline = deadline or Deadline(inf if budget.seconds is None else budget.seconds)
 
     @property
@@ -341,29 +351,36 @@ class AttackSearch:
         """
         for start, state in enumerate(states):
             # Kicks first refine the matrix of a start, before they lead away from it.
-            refining = state._replace(excursion=Excursion.from_best(state.matrix, state.rate))
+            refining = state._replace(current=CurrentSolution.from_best(state.matrix, state.rate))
             self.candidates.append(_Candidate(start, refining, state.rate))
             self.start_rates.append(state.rate)
             self.sweeps += state.sweeps
         context = SearchContext.of(self.game, self.strategy, deadline=self.deadline)
-        policies = context.policies  # row 0 is the responder, which an ascent changes in place
         next_start = self.budget.starts
-        if self.start_rates[0] < VALUE:
-            policies[0] = self.strategy.mean
-            rate, sweeps = context.climb()
-            if self.deadline.is_over:  # rows that the last sweep did not come to may be mixed
-                to_pure(policies[0])
-                exact = shared_workspace(self.game, len(policies))
-                rate = exact.win_rate(policies, weights=context.weights).win_rate
-            self._add_candidate(next_start, policies[0], rate, sweeps)
+        if self.start_rates[0] < EVEN_RATE:
+            self._ascend_from_strategy(context, next_start)
         for start, matrix in enumerate(known, next_start + 1):
             if self.deadline.is_over:
                 break
-            policies[0] = one_hot(matrix, self.game.num_actions)
-            rate, sweeps = context.ascend(is_exact=True)
+            context.policies[0] = one_hot(matrix, self.game.num_actions)
+            rate, sweeps = context.ascend(is_exact=True)  # changes policies[0]
             self.known_rate = max(self.known_rate or 0.0, rate)
-            self._add_candidate(start, policies[0], rate, sweeps)
+            self._add_candidate(start, context.policies[0], rate, sweeps)
         self._record_progress()
+
+    def _ascend_from_strategy(self, context: SearchContext, start: int) -> None:
+        """Ascend from the strategy attacked to a candidate, number `start`, that wins 1/2 or more.
+
+        The mean of a mixture's components stands for the mixture.
+        """
+        policies = context.policies  # row 0 is the responder, which an ascent changes in place
+        policies[0] = self.strategy.mean
+        rate, sweeps = context.climb()
+        if self.deadline.is_over:  # rows that the last sweep did not come to may be mixed
+            to_pure(policies[0])
+            exact = shared_workspace(self.game, len(policies))
+            rate = exact.win_rate(policies, weights=context.weights).win_rate
+        self._add_candidate(start, policies[0], rate, sweeps)
 
     def _add_candidate(self, start: int, policy: Floats, rate: float, sweeps: int) -> None:
         """Add a pure policy (G, G, K), the result of an ascent, to the candidates to be kicked."""
@@ -378,7 +395,7 @@ class AttackSearch:
         self.candidates.sort(key=lambda candidate: -candidate.rate)
         kicked = self.candidates[:most_kicks]
         all_candidates = [*self.candidates, *self.given_up]
-        kicks_each = min(ROUND, most_kicks // len(kicked))
+        kicks_each = min(KICKS_PER_ROUND, most_kicks // len(kicked))
         searches = []
         for candidate in kicked:
             # A matrix crosses over only with weaker ones, or all would become the best.
@@ -402,28 +419,31 @@ class AttackSearch:
         for candidate, state in zip(self.candidates, states, strict=False):
             candidate.state = state
             self.sweeps += state.sweeps
-            if candidate.start < len(self.start_rates):  # no further ascent or known counter
+            is_start = candidate.start < len(
+                self.start_rates
+            )  # no further ascent, no known counter
+            if is_start:
                 self.start_rates[candidate.start] = state.rate
             for kind, choices in state.choices.items():
-                self._learn_moves(kind, choices)
+                self._learn_gains(kind, choices)
         self.kicks += sum(search.kicks for search in searches)
         self._record_progress()
         if self.kicks >= self.compare_at:
             self.compare_at *= 2
             self._give_up_weakest()
 
-    def _learn_moves(self, kind: str, choices: list[MoveGain]) -> None:
+    def _learn_gains(self, kind: str, choices: list[MoveGain]) -> None:
         """Report the gains of moves to the bandit of their kind, and add them up by move.
 
         `kind` is "near", "far", or "roll", whose choices are rolls instead of moves.
         """
         for choice in choices:
-            self.bandits[kind].report(*choice)
+            self.bandits[kind].report(choice.move, choice.gain, choice.sweeps)
             if kind == "roll":  # its gain is counted as that of a near move
                 continue
             name = f"{kind}.{choice.move}"
-            before = self.moves.get(name, MovePay(tried=0, gained=0.0, sweeps=0))
-            self.moves[name] = MovePay(
+            before = self.moves.get(name, MoveTotals(tried=0, gained=0.0, sweeps=0))
+            self.moves[name] = MoveTotals(
                 tried=before.tried + 1,
                 gained=before.gained + choice.gain,
                 sweeps=before.sweeps + choice.sweeps,
@@ -449,12 +469,15 @@ class AttackSearch:
         self.progress.measured(f"best {self.progress.write(best_rate)}{estimate}")
 
     def _give_up_weakest(self) -> None:
-        """Keep the best candidate and those that promise most, the larger half, but not too few."""
+        """Keep the best candidate and the larger half of all, by the rates that they should reach.
+
+        At least two are kept, and a quarter of the number of starts.
+        """
         best = self.best
         best_first = sorted(
-            self.candidates, key=lambda other: (other is not best, -other.promised_rate)
+            self.candidates, key=lambda other: (other is not best, -other.extrapolated_rate)
         )
-        fewest = max(FEWEST, self.budget.starts // 4)
+        fewest = max(LEAST_CANDIDATES, self.budget.starts // 4)
         number_kept = max(fewest, (len(best_first) + 1) // 2)
         self.candidates = best_first[:number_kept]
         self.given_up += best_first[number_kept:]

@@ -4,7 +4,7 @@ The lower end is an attack, the upper end a responder with full memory: ``docs/m
 bounds against a mixture.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -29,10 +29,10 @@ from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.messages import HogeqError, refusal
 
-SEARCHING: Final = 0.8  # share of a limited time for the search for a response
-BOUNDING: Final = 0.5  # share of a limited time, at most, for the bound that comes first
+SEARCH_TIME_SHARE: Final = 0.8  # share of a limited time for the search for a response
+BOUND_TIME_SHARE: Final = 0.5  # share of a limited time, at most, for the bound that comes first
 MOST_BELIEFS: Final = 500  # most beliefs of a grid; each has a workspace of its own
-MOST_BYTES: Final = 2**30  # of the workspaces of a grid that was not asked for
+MOST_WORKSPACE_BYTES: Final = 2**30  # of the workspaces of a grid that was not asked for
 
 
 def respond_in_hog(
@@ -50,9 +50,9 @@ def respond_in_hog(
     seconds = inf if budget is None or budget.seconds is None else budget.seconds
     deadline = Deadline(seconds)
     target = strategy_of(game, strategy)
-    full_memory = full_memory_bound(game, target, deadline.share(BOUNDING))
+    full_memory = full_memory_bound(game, target, deadline.share(BOUND_TIME_SHARE))
     bounding_seconds = deadline.spent
-    search = attack(game, target, budget, known, deadline.share(SEARCHING))
+    search = attack(game, target, budget, known, deadline.share(SEARCH_TIME_SHARE))
     upper = bound_in_time(game, target, deadline, full_memory, bounding_seconds)
     matrix = strategy_of(game, search.matrix)
     rate = win_rate(game, matrix, target, endless_is_draw=True)
@@ -214,7 +214,7 @@ def default_resolution(game: HogEngine, strategy: Strategy) -> int:
     if components == 1 or beliefs > MOST_BELIEFS or game.positions_recur:
         return 1
     bytes_of_belief = 2 * 8 * game.goal**2 * game.memory_size  # a double for each player and state
-    return components if beliefs * bytes_of_belief <= MOST_BYTES else 1
+    return components if beliefs * bytes_of_belief <= MOST_WORKSPACE_BYTES else 1
 
 
 def upper_bound(
@@ -247,7 +247,7 @@ def upper_bound(
             )
         )
     # The responder's value is convex in its belief, so that interpolation bounds it from above.
-    grid = Grid.of(target.chances, resolution)
+    grid = BeliefGrid.of(target.chances, resolution)
     policies = target.policies.reshape(components, game.goal**2, -1)
     state_values = partial(_state_values, grid, policies, deadline)
     _, values_at_start = backward_by(game, 2, state_values, len(grid.points))  # of each grid point
@@ -255,7 +255,7 @@ def upper_bound(
     return float((grid.interpolation_weights(target.chances[None]) @ rates)[0])
 
 
-class Grid(NamedTuple):
+class BeliefGrid(NamedTuple):
     """Beliefs about the component drawn, with weights to interpolate between them.
 
     A grid point stands for likelihoods of the n components, whole multiples of 1 / `resolution`
@@ -268,7 +268,7 @@ class Grid(NamedTuple):
     points: Ints  # (N, n), whole numbers of sum `resolution`, in lexicographic order
 
     @classmethod
-    def of(cls, weights: Floats, resolution: int) -> "Grid":
+    def of(cls, weights: Floats, resolution: int) -> "BeliefGrid":
         """Make the grid of a resolution, with a point for each way to split it into n numbers.
 
         The points come from the stars and bars of combinatorics: `resolution` units in a row are
@@ -306,12 +306,31 @@ class Grid(NamedTuple):
         by a unit, the largest fraction first.
 
         1. Divide the belief by the weights of the draw: the grid is of likelihoods.
-        2. Find its coordinates, cumulative sums, their whole parts and their fractions.
-        3. Walk from corner to corner, and look up each in the sorted list of points.
-        4. Turn weights of likelihoods into weights of beliefs.
+        2. Walk from corner to corner, and look up each in the sorted list of points.
+        3. Turn weights of likelihoods into weights of beliefs.
         """
         likelihoods = beliefs / self.weights
         likelihoods *= self.resolution / likelihoods.sum(axis=1, keepdims=True)
+        # Points are in the order of their numbers, read as the digits of one whole number.
+        digit_values = (self.resolution + 1) ** np.arange(self.points.shape[1])[::-1]
+        point_keys = self.points @ digit_values
+        weights = np.zeros((len(beliefs), len(self.points)))
+        rows = np.arange(len(beliefs))
+        for corner_points, corner_weights in self._simplex_corners(likelihoods):
+            is_used = corner_weights > 0.0
+            indices = np.searchsorted(point_keys, corner_points[is_used] @ digit_values)
+            weights[rows[is_used], indices] += corner_weights[is_used]
+        # So far the weights are of likelihoods. Those of beliefs are proportional to them times the
+        # total probability at each point.
+        weights *= self.points @ self.weights
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+    def _simplex_corners(self, likelihoods: Floats) -> Iterator[tuple[Ints, Floats]]:
+        """Give the corners of the simplex around each of m likelihoods (m, n), one after the other.
+
+        A corner is the grid points (m, n), one for each of the likelihoods, and their weights (m,).
+        A corner of weight 0 may be no grid point.
+        """
         # Coordinates are sums from the right: to raise one by a unit moves a unit from a component
         # to the one before it. The first is the sum of all, which is constant.
         sums = likelihoods[:, ::-1].cumsum(axis=1)[:, ::-1]
@@ -325,28 +344,22 @@ class Grid(NamedTuple):
         falling_fractions = np.take_along_axis(fractions, raised, axis=1)
         from_1_to_0 = np.pad(falling_fractions, ((0, 0), (1, 1)), constant_values=(1.0, 0.0))
         corner_weights = -np.diff(from_1_to_0, axis=1)
-        # Points are in the order of their numbers, read as the digits of one whole number.
-        digit_values = (self.resolution + 1) ** np.arange(sums.shape[1])[::-1]
-        point_keys = self.points @ digit_values
-        weights = np.zeros((len(beliefs), len(self.points)))
-        rows = np.arange(len(beliefs))
-        corner = floor.astype(np.int64)  # (m, n), of each belief, as sums from the right
-        for number, corner_weight in enumerate(corner_weights.T):
-            is_used = corner_weight > 0.0
+        corner = floor.astype(np.int64)  # (m, n), as sums from the right
+        rows = np.arange(len(likelihoods))
+        for number, weights in enumerate(corner_weights.T):
             # Differences of the sums from the right are the whole numbers of a grid point.
-            corner_points = -np.diff(corner[is_used], axis=1, append=0)
-            indices = np.searchsorted(point_keys, corner_points @ digit_values)
-            weights[rows[is_used], indices] += corner_weight[is_used]
+            yield -np.diff(corner, axis=1, append=0), weights
             if number < raised.shape[1]:
                 corner[rows, raised[:, number]] += 1
-        # So far the weights are of likelihoods. Those of beliefs are proportional to them times the
-        # total probability at each point.
-        weights *= self.points @ self.weights
-        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
 def _state_values(
-    grid: Grid, policies: Floats, deadline: Deadline, player: int, cells: Ints, roll_values: Floats
+    grid: BeliefGrid,
+    policies: Floats,
+    deadline: Deadline,
+    player: int,
+    cells: Ints,
+    roll_values: Floats,
 ) -> Floats:
     """Values (m, N, H) to the player to move at m pairs of scores, by grid point and memory.
 
@@ -364,7 +377,7 @@ def _state_values(
     return np.stack(values_of_cells)
 
 
-def _values_of_drawn(grid: Grid, policies: Floats, roll_values: Floats) -> Floats:
+def _values_of_drawn(grid: BeliefGrid, policies: Floats, roll_values: Floats) -> Floats:
     """Values (N, H) of a cell where an opponent rolls who has drawn one of n policies, (n, K).
 
     They are to the responder, by its belief about the draw, one of N grid points, and by memory.

@@ -23,7 +23,7 @@ from hogeq.evaluation.rounding import SECOND_ORDER, UNDERFLOW, priced_turn_error
 from hogeq.graph.graph import FORM, Graph
 from hogeq.kernels import forgetting
 from hogeq.kernels import responding as kernels
-from hogeq.kernels.decisions import Decisions, lay_out, mark_before
+from hogeq.kernels.decisions import Decisions, fill_decisions, mark_before
 from hogeq.kernels.forgetting import Search, Workspace
 from hogeq.kernels.responding import Corners, Others, States
 from hogeq.support.aliases import Floats, Ints
@@ -31,9 +31,9 @@ from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.messages import HogeqError
 
-BATCH = 100  # most relaxations between two looks at the clock
-VALUED = 1_000_000  # most states that the relaxations between two looks value
-PRICING = 100.0  # outcomes that a pass for a row meets in the time of making an entry of an array
+MOST_RELAXATIONS_AT_ONCE = 100  # most relaxations between two looks at the clock
+MOST_STATES_AT_ONCE = 1_000_000  # most states that the relaxations between two looks value
+PRICING_COST = 100.0  # outcomes that a pass meets in the time of making an entry of an array
 MOST_RELAXATIONS = 20_000_000  # of a proof, by default
 
 Arrays: Any = namedtuple("Arrays", [*FORM])  # type: ignore[misc]  # noqa: PYI024
@@ -105,7 +105,7 @@ class ResponseGraph:
         # A state is a position and a value of the memory that play can come to. Arrays (C, H) have
         # for every position and memory whether there is a state, and its number, else -1.
         is_reached = np.zeros((len(graph.player), len(graph.lane)), np.int8)
-        num_outcomes = kernels.mark(arrays, is_reached)
+        num_outcomes = kernels.mark_states(arrays, is_reached)
         states_so_far = is_reached.cumsum(dtype=np.int64).reshape(is_reached.shape)
         number = np.where(is_reached, states_so_far - 1, -1)
         num_states = int(is_reached.sum())
@@ -120,7 +120,7 @@ class ResponseGraph:
             start_state=number[tuple(graph.start.T)],
             start_probability=graph.start_chance,
         )
-        kernels.lay_out(arrays, number, states)  # fills the arrays of the states
+        kernels.fill_states(arrays, number, states)  # fills the arrays of the states
         chance_sums = np.add.reduceat(graph.chance, graph.first[:-1])
         most_outcomes = int(np.diff(graph.first).max())
         return cls(
@@ -138,7 +138,7 @@ class ResponseGraph:
         actions = np.eye(self.legal.shape[1])
         return [actions[legal] for legal in self.legal]
 
-    def without_opponents(self, corners: Sequence[Floats] | None = None) -> "Responses":
+    def without_opponents(self, corners: Sequence[Floats] | None = None) -> "ResponseProblem":
         """Pose the problem of a best response where all others have one action, number 0."""
         only_action = np.zeros((1, *self.legal.shape))
         only_action[..., 0] = 1.0
@@ -146,7 +146,7 @@ class ResponseGraph:
 
     def against(
         self, weights: Floats, tables: Floats, corners: Sequence[Floats] | None = None
-    ) -> "Responses":
+    ) -> "ResponseProblem":
         """Pose the problem of a best response to a mixture of opponents, by branch and bound.
 
         `weights`, (n,), are the probabilities of its components, and `tables`, (n, F, K), their
@@ -160,12 +160,12 @@ class ResponseGraph:
         reachable = []  # states that play can come to against each component
         for table in tables:
             is_reached = np.zeros(len(states.row_of_state), np.int8)
-            kernels.meet(states, choices, table, is_reached)  # marks them
+            kernels.mark_met_states(states, choices, table, is_reached)  # marks them
             reachable.append(np.flatnonzero(is_reached))
         first_reachable = np.concatenate([[0], np.cumsum([len(numbers) for numbers in reachable])])
         others = Others(np.asarray(weights), tables, first_reachable, np.concatenate(reachable))
         errors = self._payoff_errors(np.asarray(weights), tables, choices.probabilities)
-        return Responses(states, choices, others, *errors)
+        return ResponseProblem(states, choices, others, *errors)
 
     def _payoff_errors(self, weights: Floats, tables: Floats, play: Floats) -> tuple[float, float]:
         """Bound the error of a computed payoff, and of a pass: docs/existence.md, "Rounding".
@@ -195,7 +195,7 @@ class ResponseGraph:
 
 
 @dataclass(frozen=True, eq=False)
-class Responses:
+class ResponseProblem:
     """The problem of a best response of one player, each row of which chooses a corner.
 
     A response (R,) has the number of a corner for each row. In some methods -1 stands for the best
@@ -316,7 +316,7 @@ class Responses:
                 moves_without_gain = 0
         return response, payoff
 
-    def search(
+    def ascend_and_escape(
         self, starts: Iterable[Ints], target: float, deadline: Deadline = FOREVER
     ) -> tuple[Ints, float]:
         """Ascend from `starts`, each (R,); escape from the best if it gets at most a target."""
@@ -340,9 +340,9 @@ class Responses:
         response, value = self.ascend(starts, deadline)
         if value > target:
             return ResponseSearch.succeeded(response, value)
-        return self.close(target, most_relaxations, deadline, is_priced)
+        return self.branch_and_bound(target, most_relaxations, deadline, is_priced)
 
-    def close(
+    def branch_and_bound(
         self,
         target: float,
         most_relaxations: int = MOST_RELAXATIONS,
@@ -370,29 +370,14 @@ class Responses:
         work.largest[:] = 0.0
         work.most_claims[:] = 0
         # Prices take a few passes for each row, and so does marking the states before each row.
-        pricing_effort = num_rows * len(dag.outcome_node) / PRICING
+        pricing_effort = num_rows * len(dag.outcome_node) / PRICING_COST
         is_priced = is_priced and deadline.allows(pricing_effort)
         if is_priced:
-            dag = dag._replace(relation_to_row=np.zeros((num_rows, len(dag.row_of_node)), np.int8))
-            if not mark_before(dag):
-                raise HogeqError("prices: allowed where no play meets a row twice")
-            rows, nodes = np.nonzero(dag.relation_to_row)
-            offsets = np.searchsorted(rows, np.arange(num_rows + 1))
-            dag = dag._replace(related_offsets=offsets, related_nodes=nodes)
-        # The kernel searches depth first. It keeps its place in these arrays, so that it can stop
-        # after a few nodes and go on in the next call.
-        search = Search(
-            fixed=self.unfixed,
-            branched_rows=np.zeros(num_rows, np.int64),
-            depth=np.zeros(1, np.int64),
-            preorder=np.zeros(0, np.int64),
-            num_nodes=np.zeros(1, np.int64),
-            response=self.unfixed,
-            bound=np.full(1, -np.inf),
-        )
+            dag = _with_related_nodes(dag)
+        search = _new_search(self.unfixed)
         subtrees = [np.zeros(0, np.int64)]  # nodes of each call
         states_of_relaxation = len(dag.row_of_node) * (num_rows if is_priced else 1)  # at most
-        batch = min(1 + VALUED // (1 + states_of_relaxation), BATCH)
+        batch = min(1 + MOST_STATES_AT_ONCE // (1 + states_of_relaxation), MOST_RELAXATIONS_AT_ONCE)
         status = Status.OPEN
         while status == Status.OPEN and most_relaxations > 0 and not deadline.is_over:
             num_nodes = min(most_relaxations, batch)
@@ -404,11 +389,19 @@ class Responses:
             most_relaxations -= num_nodes
         if status == Status.FOUND:
             return ResponseSearch.succeeded(*self.improve(search.response, deadline))
-        bound = float(search.bound[0]) + self.error
-        if work.most_claims[0]:  # rows that changed prices at a leaf: each adds a pass's error
-            largest = max(1.0, float(work.largest[0]))
-            bound += (int(work.most_claims[0]) + 2) * largest * self.error_of_pass
+        bound = float(search.bound[0]) + self._error_of_bound()
         return ResponseSearch(status, -np.inf, bound, search.fixed, np.concatenate(subtrees))
+
+    def _error_of_bound(self) -> float:
+        """Bound by how far rounding moves the bound of the last branch and bound.
+
+        Each row that changed dual prices at a leaf adds the error of a pass.
+        """
+        price_changes = int(self._work.most_claims[0])  # most at any leaf
+        if price_changes == 0:
+            return self.error
+        largest_number = max(1.0, float(self._work.largest[0]))
+        return self.error + (price_changes + 2) * largest_number * self.error_of_pass
 
     @cached_property
     def decisions(self) -> Decisions:
@@ -437,11 +430,11 @@ class Responses:
         node_of_state = np.zeros(len(self.states.row_of_state), np.int64)  # scratch of the kernel
         # The first call counts the outcomes, whose arrays are empty; the second also fills these,
         # and the payoffs. Room for at least one outcome tells the calls apart.
-        num_outcomes = lay_out(self.states, self.corners, self.others, node_of_state, dag)
+        num_outcomes = fill_decisions(self.states, self.corners, self.others, node_of_state, dag)
         room = 1 + num_outcomes
         next_nodes = np.zeros(room, np.int64)
         dag = dag._replace(outcome_probability=np.zeros(room), outcome_node=next_nodes)
-        lay_out(self.states, self.corners, self.others, node_of_state, dag)
+        fill_decisions(self.states, self.corners, self.others, node_of_state, dag)
         return dag
 
     @cached_property
@@ -453,7 +446,7 @@ class Responses:
             dual_prices=np.zeros((num_nodes, most_corners)),
             node_values=np.zeros(num_nodes),
             edge_values=np.zeros((num_nodes, most_corners)),
-            claim_worths=np.zeros((num_nodes, most_corners)),
+            collected_later=np.zeros((num_nodes, most_corners)),
             node_reach=np.zeros(num_nodes),
             row_loss=np.zeros(num_rows),
             response=np.zeros(num_rows, np.int64),
@@ -462,3 +455,35 @@ class Responses:
             corner_sums=np.zeros((max(num_rows, 2), most_corners)),
             collected=np.zeros((most_corners, most_corners)),
         )
+
+
+def _with_related_nodes(dag: Decisions) -> Decisions:
+    """Add the nodes before and in each row to a DAG, where dual prices of the row apply.
+
+    `relation_to_row`, int8 (R, nodes), is not 0 where they are; `related_nodes` lists them row
+    after row, from `related_offsets` on. Raises `HogeqError` if a play can meet a row twice.
+    """
+    num_rows = len(dag.num_corners)
+    dag = dag._replace(relation_to_row=np.zeros((num_rows, len(dag.row_of_node)), np.int8))
+    if not mark_before(dag):  # fills the relations
+        raise HogeqError("prices: allowed where no play meets a row twice")
+    rows, nodes = np.nonzero(dag.relation_to_row)
+    offsets = np.searchsorted(rows, np.arange(num_rows + 1))
+    return dag._replace(related_offsets=offsets, related_nodes=nodes)
+
+
+def _new_search(unfixed: Ints) -> Search:
+    """Make the arrays in which the kernel of branch and bound keeps its place between two calls.
+
+    It searches depth first, from a root at which no row is fixed: `unfixed` (R,) has -1 for each
+    row of several corners.
+    """
+    return Search(
+        fixed=unfixed.copy(),
+        branched_rows=np.zeros(len(unfixed), np.int64),
+        depth=np.zeros(1, np.int64),
+        preorder=np.zeros(0, np.int64),
+        num_nodes=np.zeros(1, np.int64),
+        response=unfixed.copy(),
+        bound=np.full(1, -np.inf),
+    )

@@ -14,9 +14,9 @@ from hogeq.model.priced import Problem
 from hogeq.rules import Rules
 from hogeq.search.certificate_files import Certificate, OtherGame
 from hogeq.search.lifted_bound import (
-    LEAST,
     MOST_STEPS,
-    SMALLEST,
+    NEGLIGIBLE_CLAIM,
+    NEGLIGIBLE_LOSS,
     LiftedBound,
     Revision,
     Step,
@@ -28,18 +28,18 @@ from hogeq.support.messages import percent
 from hogeq.support.progress import phase
 
 # Parameters of steps, as in `Step` and `Revision`:
-LENT = 0.25  # largest share of an action's reduced cost that is lent
+LARGEST_LENT_SHARE = 0.25  # largest share of an action's reduced cost that is lent
 COVER = 1.2  # how far negative claims outweigh positive ones at most
-SHARE = 0.4  # share of an action's reduced cost that a row claims; later visits claim more
-LOWERED = 0.1  # share of reduced costs by which claims in a row that are refunded are lowered
+CLAIMED_SHARE = 0.4  # share of an action's reduced cost that a row claims; later visits claim more
+LOWERED_SHARE = 0.1  # share of reduced costs by which claims in a row that are refunded are lowered
 # Order of visits:
-PAYS = 0.003  # share of a row's loss by forgetting by which a claim must lower the bound
-BATCH = 100  # rows that are visited before all are put in order again
-LOOKED = 100  # rows whose losses are computed between two looks at the clock
+LEAST_SHARE_OF_LOSS = 0.003  # of a row's loss by forgetting, by which a claim lowers the bound
+ROWS_PER_BATCH = 100  # rows that are visited before all are put in order again
+ROWS_PER_CLOCK_CHECK = 100  # rows whose losses are computed between two looks at the clock
 LEAST_PROMISE = 1e-10  # expected gain of a row that is visited, in units of the largest payoff
 LEAST_SUCCESS = 0.02  # of a row, so that it is visited again some time
 STEPS_OF_A_VISIT = 2  # at most: a revision and a claim
-ENDED = 1e-8  # the search ends after a batch that lowers the bound by less
+LEAST_GAIN_OF_BATCH = 1e-8  # the search ends after a batch that lowers the bound by less
 
 
 def hog_problems(rules: Rules, strategy: Strategy) -> list[Problem]:
@@ -158,17 +158,17 @@ class _Search:
         value = self.bound.value
         gained = self.value_before - value
         self.value_before = value
-        if gained < ENDED:  # the last rows lowered the bound too little
+        if gained < LEAST_GAIN_OF_BATCH:  # the last rows lowered the bound too little
             return []
         least_losses = np.zeros(len(self.success))  # (R,), of each row's actions
         for number, row in enumerate(self.bound.reached_rows().tolist(), 1):
             least_losses[row] = self.bound.loss(row).min()
             # Of a large game the losses of all rows take as long as solving the responder.
-            if number % LOOKED == 0 and self.has_ended:
+            if number % ROWS_PER_CLOCK_CHECK == 0 and self.has_ended:
                 return []
         self.largest_gains = least_losses + np.maximum(self.bound.refunds(), 0.0)
         expected_gains = self.largest_gains * self.success
-        best_first = np.argsort(-expected_gains, kind="stable")[:BATCH]
+        best_first = np.argsort(-expected_gains, kind="stable")[:ROWS_PER_BATCH]
         promising = best_first[expected_gains[best_first] > LEAST_PROMISE]
         return cast("list[int]", promising.tolist())
 
@@ -188,15 +188,19 @@ class _Search:
         """
         value_before = self.bound.value
         if self.bound.can_revise(row):
-            self.bound.take(Revision(row, lowered=LOWERED, lent=LENT))
+            self.bound.take(Revision(row, lowered=LOWERED_SHARE, lent=LARGEST_LENT_SHARE))
         losses = self.bound.loss(row)  # (K,), of the same action in all states
         action = int(losses.argmin())
         loss = float(losses[action])
-        if loss > SMALLEST / 10.0 and self.bound.is_met_once(row):
-            step = Step(row, action, share=SHARE, lent=LENT, weight=1.0, cover=COVER)
+        if loss > NEGLIGIBLE_LOSS / 10.0 and self.bound.is_met_once(row):
+            step = Step(
+                row, action, share=CLAIMED_SHARE, lent=LARGEST_LENT_SHARE, weight=1.0, cover=COVER
+            )
             fall_of_value, rise_of_refund = self.bound.gain(step)
-            if fall_of_value - rise_of_refund > PAYS * loss:
+            if fall_of_value - rise_of_refund > LEAST_SHARE_OF_LOSS * loss:
                 self.bound.take(step)
-        share_gained = (value_before - self.bound.value) / max(self.largest_gains[row], LEAST)
+        share_gained = (value_before - self.bound.value) / max(
+            self.largest_gains[row], NEGLIGIBLE_CLAIM
+        )
         success = 0.2 * self.success[row] + 0.8 * share_gained
         self.success[row] = np.clip(success, LEAST_SUCCESS, 1.0)

@@ -37,10 +37,10 @@ FORMAT: Final = "hogeq certificate"
 VERSION: Final = 5
 MOST_GOAL: Final = 200  # of Hog, in a certificate that is checked
 MOST_DICE: Final = 20  # the same
-LARGEST: Final = 2**31  # bytes of the largest game whose certificate is checked
-ROUNDING: Final = 1e-9  # share of the largest payoff by which processors may add up differently
-MAX_BYTES: Final = 64 * 2**20  # of a file, and of its content unpacked
-GZIP: Final = b"\x1f\x8b"  # first bytes of what gzip packs
+MOST_GAME_BYTES: Final = 2**31  # bytes of the largest game whose certificate is checked
+PROCESSOR_ERROR: Final = 1e-9  # share of the largest payoff by which processors may differ
+MOST_FILE_BYTES: Final = 64 * 2**20  # of a file, and of its content unpacked
+GZIP_MAGIC: Final = b"\x1f\x8b"  # first bytes of what gzip packs
 MOST_COVER: Final = 10**9  # largest number of a step, that called cover
 
 
@@ -120,7 +120,7 @@ class Certificate(NamedTuple):
 
         For anybody may call the game to 5 points "su20 to 100 points".
         """
-        if not isinstance(self.game, Rules) or _edition_in(self.name):
+        if not isinstance(self.game, Rules) or _edition_that_begins(self.name):
             return self.name
         return f"{self.name} ({_shortest_name(self.game)})"
 
@@ -128,17 +128,17 @@ class Certificate(NamedTuple):
     def read(path: str | os.PathLike[str]) -> "Certificate":
         """Read a certificate, which may be false: `Game.check` proves it again."""
         path = Path(path)
-        data = read_whole(path, MAX_BYTES)
+        data = read_whole(path, MOST_FILE_BYTES)
         try:
-            return _certificate_in(parse_json(_unpack(data)))
+            return _parse_certificate(parse_json(_unpack(data)))
         except (ValueError, TypeError) as error:
             raise CertificateError(f"{printable(path)}: {one_line(error, 1000)}") from error
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write it, packed if the name ends in ``.gz``."""
         content = self.to_json().encode()
-        if len(content) > MAX_BYTES:
-            size = f"has {len(content) >> 20} MiB; allowed: {MAX_BYTES >> 20}"
+        if len(content) > MOST_FILE_BYTES:
+            size = f"has {len(content) >> 20} MiB; allowed: {MOST_FILE_BYTES >> 20}"
             raise CertificateError(f"{printable(path)}: {size}")
         if Path(path).suffix == ".gz":
             content = gzip.compress(content, mtime=0)  # no time, so that bytes are always the same
@@ -178,11 +178,11 @@ class Certificate(NamedTuple):
         """
         # Another processor may round the value otherwise, by less than the margin for rounding. A
         # bound that is lower by more could be false, however large the payoffs are.
-        if self.bound > claimed.bound + min(self.margin, ROUNDING * self.unit):
+        if self.bound > claimed.bound + min(self.margin, PROCESSOR_ERROR * self.unit):
             raise CertificateError(
                 f"{where}: bound: got {claimed.bound!r}; its steps prove {self.bound!r} and no less"
             )
-        if abs(self.full_memory - claimed.full_memory) > ROUNDING * self.unit:
+        if abs(self.full_memory - claimed.full_memory) > PROCESSOR_ERROR * self.unit:
             raise CertificateError(
                 f"{where}: full_memory: got {claimed.full_memory!r}; it is {self.full_memory!r}"
             )
@@ -204,19 +204,21 @@ class Certificate(NamedTuple):
 
 def _unpack(data: bytes) -> bytes:
     """Unpack bytes that gzip packed; give others as they are."""
-    if not data.startswith(GZIP):
+    if not data.startswith(GZIP_MAGIC):
         return data
     try:
         with gzip.open(BytesIO(data)) as file:
-            content = file.read(MAX_BYTES + 1)  # one more than allowed shows that there are more
+            content = file.read(
+                MOST_FILE_BYTES + 1
+            )  # one more than allowed shows that there are more
     except (OSError, EOFError, zlib.error) as error:
         raise CertificateError("is packed by gzip, but broken; allowed: all of it") from error
-    if len(content) > MAX_BYTES:
-        raise CertificateError(f"unpacks to more than the {MAX_BYTES >> 20} MiB allowed")
+    if len(content) > MOST_FILE_BYTES:
+        raise CertificateError(f"unpacks to more than the {MOST_FILE_BYTES >> 20} MiB allowed")
     return content
 
 
-def _certificate_in(content: object) -> Certificate:
+def _parse_certificate(content: object) -> Certificate:
     """Make a certificate of the content of a file, whose form is checked, but nothing proved.
 
     Raises `HogeqError` for content of another form, a step out of range, or a revision of a row
@@ -226,17 +228,17 @@ def _certificate_in(content: object) -> Certificate:
         allowed = f"an object with {', '.join(keys(_Top))}"
         raise CertificateError(refusal("", content, allowed))
     top = _Top(**content)
-    game = _game(top)
+    game = _read_game(top)
     if isinstance(game, Rules):
         for name, rate in (("bound", top.bound), ("full_memory", top.full_memory)):
             if not 0.0 <= rate <= 1.0:
                 raise CertificateError(refusal(name, rate, "numbers from 0 to 1"))
-        strategy = _strategy(top, (game.size, game.size, game.num_actions))
+        strategy = _read_strategy(top, (game.size, game.size, game.num_actions))
     else:
-        strategy = _strategy(top, None)
+        strategy = _read_strategy(top, None)
     *row_axes, actions = strategy.policies.shape[1:]
     limits = math.prod(row_axes), actions
-    steps = [_step(step, number, limits) for number, step in enumerate(top.steps)]
+    steps = [_read_step(step, number, limits) for number, step in enumerate(top.steps)]
     claimed_rows = set()
     for number, step in enumerate(steps):
         if isinstance(step, Step):
@@ -247,7 +249,7 @@ def _certificate_in(content: object) -> Certificate:
     return Certificate(game, strategy, top.bound, top.full_memory, tuple(steps))
 
 
-def _game(top: _Top) -> Rules | OtherGame:
+def _read_game(top: _Top) -> Rules | OtherGame:
     """Give the game of a certificate's file: rules of Hog, or the name of another game."""
     if (top.rules is None) == (top.game is None):
         raise CertificateError("rules, game: allowed: one of them")
@@ -261,22 +263,22 @@ def _game(top: _Top) -> Rules | OtherGame:
 
 def _check_name(rules: Rules) -> None:
     """Refuse rules that have an edition's name but differ from it, as people only see the name."""
-    edition = _edition_in(rules.name)
+    edition = _edition_that_begins(rules.name)
     if not edition:
         return
-    true_name = _name_by(rules, edition)
+    true_name = _name_after_edition(rules, edition)
     if rules.name != true_name:
         allowed = f"{true_name}, or a name of your own"
         raise CertificateError(refusal("rules.name", rules.name, allowed))
 
 
-def _edition_in(name: str) -> str:
+def _edition_that_begins(name: str) -> str:
     """Give the edition, or the semester, that a name of rules begins with; empty if none."""
     edition = name.lower().partition(" with ")[0].strip()
     return edition if edition in EDITIONS or edition in ALIASES else ""
 
 
-def _name_by(rules: Rules, edition: str) -> str:
+def _name_after_edition(rules: Rules, edition: str) -> str:
     """Name rules after an edition and the fields that they change."""
     fields = plain(rules)
     del fields["name"]
@@ -288,7 +290,7 @@ def _shortest_name(rules: Rules) -> str:
     names = []
     for edition in EDITIONS:
         with suppress(HogeqError):  # where they have another period of Time Trot, and no Time Trot
-            names.append(_name_by(rules, edition))
+            names.append(_name_after_edition(rules, edition))
     return min(names, key=len)
 
 
@@ -301,26 +303,26 @@ def require_size(rules: Rules) -> None:
     ):
         if size > largest:
             raise CertificateError(refusal(name, size, f"at most {largest}"))
-    if required_bytes(rules) > LARGEST:
+    if required_bytes(rules) > MOST_GAME_BYTES:
         raise CertificateError("rules: the game takes too much memory; allowed: less to remember")
 
 
-def _strategy(top: _Top, shape: tuple[int, ...] | None) -> Strategy:
+def _read_strategy(top: _Top, shape: tuple[int, ...] | None) -> Strategy:
     """Read the strategy of a certificate's file: a policy, or weights and policies of a mixture.
 
     `shape` is that of a policy of the game; None allows any shape (R, K), for games other than Hog.
     """
     has_scores = shape is not None
     if top.policy is not None and top.weights is None and top.parts is None:
-        table = _array(top.policy, "policy")
+        table = _read_array(top.policy, "policy")
         shape = shape or _nonempty_shape("policy", table, ("R", "K"))
         policy = check_policy(table, shape, has_scores=has_scores)
         return Strategy("policy", policy, np.ones(1), shape, has_scores=has_scores)
     if top.policy is not None or top.weights is None or top.parts is None:
         names = [name for name in ("policy", "weights", "parts") if getattr(top, name) is not None]
         raise CertificateError(refusal("strategy", names, "policy, or weights and parts"))
-    weights = _array(top.weights, "weights")
-    parts = _array(top.parts, "parts")
+    weights = _read_array(top.weights, "weights")
+    parts = _read_array(top.parts, "parts")
     if shape and parts.ndim != 1 + len(shape):
         raise CertificateError(f"parts: have shape {parts.shape}; allowed: (n, G, G, K)")
     shape = shape or _nonempty_shape("parts", parts, ("n", "R", "K"))[1:]
@@ -334,7 +336,7 @@ def _nonempty_shape(name: str, table: Floats, axes: tuple[str, ...]) -> tuple[in
     return table.shape
 
 
-def _array(nested_lists: list[Any], name: str) -> Floats:
+def _read_array(nested_lists: list[Any], name: str) -> Floats:
     """Make an array of nested lists of numbers, all of them JSON numbers."""
     not_numbers = f"{name}: is no table of numbers"
     try:
@@ -349,7 +351,7 @@ def _array(nested_lists: list[Any], name: str) -> Floats:
     return table
 
 
-def _step(fields: object, number: int, limits: tuple[int, int]) -> Step | Revision:
+def _read_step(fields: object, number: int, limits: tuple[int, int]) -> Step | Revision:
     """Read a step of a proof, a list of numbers, which stands at place `number` of the file's list.
 
     `limits` are the numbers of rows and of actions. The length of the list tells a claim from a
@@ -361,12 +363,14 @@ def _step(fields: object, number: int, limits: tuple[int, int]) -> Step | Revisi
     for kind in (Step, Revision):
         if isinstance(fields, list) and len(fields) == len(kind._fields):
             pairs = zip(kind._fields, fields, strict=True)
-            return kind(*(_step_number(where, name, value, largest_index) for name, value in pairs))
+            return kind(
+                *(_read_step_number(where, name, value, largest_index) for name, value in pairs)
+            )
     lists = [f"a list of {', '.join(kind._fields)}" for kind in (Step, Revision)]
     raise CertificateError(refusal(where, fields, " or ".join(lists)))
 
 
-def _step_number(where: str, name: str, value: Any, largest_index: dict[str, int]) -> Any:
+def _read_step_number(where: str, name: str, value: Any, largest_index: dict[str, int]) -> Any:
     """Read a number of a step: a whole number if its name has a largest index, else a float."""
     if name in largest_index:
         if type(value) is not int or not 0 <= value <= largest_index[name]:  # no bool

@@ -1,10 +1,10 @@
-"""The search for a counter from one start: anneal, ascend, and kick. Trails do it a few at a time.
+"""The search for a counter from one start: anneal, ascend, and then iterated local search.
 
 A *counter* is a matrix that wins against a given strategy; a *kick* is one step of iterated local
 search, a perturbation and an ascent. The strongest counters to a policy near equilibrium differ in
 a third of their rolls, and take a hundred kicks, which pass through weaker ones. A solver that only
-improves the strongest known ones never meets them. So it has *trails*, searches that begin as an
-attack does and are kicked in every iteration, each time against the current policy.
+improves the strongest known ones never meets them. So it has `OngoingSearches`, which begin as an
+attack does and make a few kicks in every iteration, each time against the current policy.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from hogeq.model.protocol import Engine
 from hogeq.search.ascent import (
+    ANY_GAIN,
+    ANY_RATE,
     SINGLE_ERROR,
     SWEEP_LIMIT,
     TEMPERATURES,
@@ -32,20 +34,23 @@ from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.progress import Phase
 from hogeq.support.workers import compute
 
-ASCENT: Final = 6  # steps of annealing that take about as long as an ascent, in progress shown
-SHORTEST, LONGEST = 4, 10  # near moves of an excursion
-PATIENCE: Final = 10  # near moves in a row without a gain, before a far move leaves the best matrix
+PROGRESS_OF_ASCENT: Final = 6  # steps of annealing that take about as long, in progress shown
+LEAST_NEAR_MOVES, MOST_NEAR_MOVES = 4, 10  # between a far move and the return to the best matrix
+MOST_FAILURES: Final = 10  # near moves in a row without a gain, before the best matrix is left
 PERTURBED_SHARES: Final = (0.01, 0.3)  # of the cells: few pay in large games, many in small ones
-ANNEALING_STEPS: Final = 20  # at the beginning of a trail
-CROSSED: Final = 60  # counters, the strongest of a pool, that trails cross with
-MOST_PARTNERS: Final = 8  # of them, those that one trail may cross with at a time
-START, KICKS = 1, 2  # a fourth number of seeds: nothing else that an iteration draws has one
+ANNEALING_STEPS: Final = 20  # at the beginning of an ongoing search
+MOST_CROSSED_COUNTERS: Final = 60  # strongest of a pool, with which ongoing searches cross over
+MOST_PARTNERS: Final = 8  # of these counters, for the kicks of one search
+SEED_OF_START, SEED_OF_KICKS = (
+    1,
+    2,
+)  # a fourth number of seeds: nothing else that an iteration draws has one
 
 
-class Excursion(NamedTuple):
-    """A matrix away from the best one of a search, refined in the hope that it becomes the best."""
+class CurrentSolution(NamedTuple):
+    """The matrix that an iterated local search refines, in the hope that it becomes the best."""
 
-    move: str  # far move that led to it; STAY if it is the best matrix itself that is refined
+    move: str  # far move that led to it from the best; STAY if it is the best matrix itself
     matrix: Matrix  # (G, G)
     rate: float  # win rate of `matrix`
     first_rate: float  # win rate after the far move
@@ -55,21 +60,23 @@ class Excursion(NamedTuple):
     failures: int = 0  # number of the last near moves, in a row, that did not raise the rate
 
     @classmethod
-    def from_best(cls, matrix: Matrix, rate: float) -> "Excursion":
+    def from_best(cls, matrix: Matrix, rate: float) -> "CurrentSolution":
         """Refine the best matrix (G, G) of a search, which has this win rate."""
         return cls(STAY, matrix, rate, first_rate=rate, best_before=rate)
 
-    def is_over(self, best_rate: float) -> bool:
-        """Whether iterated local search should leave this matrix, and begin a new perturbation.
+    def should_be_left(self, best_rate: float) -> bool:
+        """Whether iterated local search should go back to its best matrix, which has `best_rate`.
 
-        It should after a number of near moves if the matrix would stay below the best one even if
-        its win rate rose once more by as much as it has.
+        It should after a number of near moves if this matrix would stay below the best one even if
+        its win rate rose once more by as much as it has since the far move.
         """
         if self.move == STAY:
-            return self.failures >= PATIENCE
+            return self.failures >= MOST_FAILURES
         rate_after_same_gain = 2.0 * self.rate - self.first_rate
         is_hopeless = rate_after_same_gain <= best_rate
-        return self.near_moves >= LONGEST or (self.near_moves >= SHORTEST and is_hopeless)
+        return self.near_moves >= MOST_NEAR_MOVES or (
+            self.near_moves >= LEAST_NEAR_MOVES and is_hopeless
+        )
 
 
 class MoveGain(NamedTuple):
@@ -86,7 +93,7 @@ class SearchState(NamedTuple):
     matrix: Matrix  # the best, (G, G)
     rate: float  # its win rate
     sweeps: int = 0  # sweeps over the table of the last run
-    excursion: Excursion | None = None  # None: the next kick is a far move
+    current: CurrentSolution | None = None  # None: the next kick is a far move
     choices: Mapping[str, list[MoveGain]] = {}  # in the last run, by bandit: "near", "far", "roll"
 
 
@@ -112,7 +119,7 @@ class CounterSearch(NamedTuple):
         progress = progress or Phase("search")
         context = SearchContext.of(game, strategy, self.seed, self.partners, self.deadline)
         state = self._ascend_from_start(context, strategy, progress)
-        return self._kick(context, state, progress) if self.kicks else state
+        return self._run_kicks(context, state, progress) if self.kicks else state
 
     def _ascend_from_start(
         self, context: SearchContext, strategy: Strategy, progress: Phase
@@ -139,20 +146,22 @@ class CounterSearch(NamedTuple):
             rate, sweeps = context.climb()
         else:
             # Gains of a sweep below this end the ascent; in single precision they may be rounding.
-            least_gain = -1.0 if self.is_exact else SINGLE_ERROR  # -1: whatever it gains
+            least_gain = ANY_GAIN if self.is_exact else SINGLE_ERROR
             most_sweeps = SWEEP_LIMIT if self.sweeps is None else self.sweeps
             rate, sweeps = context.ascend(limit=most_sweeps, least_gain=least_gain)
-        progress.step(ASCENT)
+        progress.step(PROGRESS_OF_ASCENT)
         progress.found(rate)
         return SearchState(likeliest(policies[0]), rate, sweeps + self.steps)
 
-    def _kick(self, context: SearchContext, state: SearchState, progress: Phase) -> SearchState:
+    def _run_kicks(
+        self, context: SearchContext, state: SearchState, progress: Phase
+    ) -> SearchState:
         """Improve the matrix of a state by iterated local search: `kicks` times perturb and ascend.
 
         The kicks have the precision of searches. If the search is exact, a better matrix ascends
         once more in double precision.
         """
-        search = _IteratedSearch(context, state, self.bandits)
+        search = _IteratedLocalSearch(context, state, self.bandits)
         for _ in range(self.kicks):
             if self.deadline.is_over:
                 break
@@ -160,7 +169,7 @@ class CounterSearch(NamedTuple):
             search.kick()
             if search.best_rate > rate_before:
                 progress.found(search.best_rate)
-            progress.step(ASCENT)
+            progress.step(PROGRESS_OF_ASCENT)
         kicked = search.state
         if kicked.rate == state.rate or not self.is_exact:
             return kicked
@@ -170,11 +179,12 @@ class CounterSearch(NamedTuple):
         return kicked._replace(matrix=matrix, rate=rate, sweeps=kicked.sweeps + sweeps)
 
 
-class _IteratedSearch:
+class _IteratedLocalSearch:
     """Iterated local search for a counter, in the precision of searches.
 
-    From the best matrix a far move begins an excursion. Near moves refine it until it is over; then
-    the search goes back to the best matrix, which may be the excursion's.
+    A far move, a large perturbation, leads from the best matrix to another, the current solution.
+    Near moves, small ones, refine it; then the search goes back to the best matrix, which may be
+    that one.
     """
 
     def __init__(
@@ -185,7 +195,7 @@ class _IteratedSearch:
         self.bandits = bandits  # "near", "far" and "roll"
         self.best = state.matrix  # (G, G)
         self.best_rate = state.rate
-        self.excursion = state.excursion
+        self.current = state.current
         self.sweeps = 0  # sweeps over the table so far
         self.choices: dict[str, list[MoveGain]] = {kind: [] for kind in bandits}
         is_single = context.game.quick_dtype(len(context.policies) - 1) == np.float32
@@ -194,45 +204,51 @@ class _IteratedSearch:
     @property
     def state(self) -> SearchState:
         """State of the search, from which it can go on."""
-        return SearchState(self.best, self.best_rate, self.sweeps, self.excursion, self.choices)
+        return SearchState(self.best, self.best_rate, self.sweeps, self.current, self.choices)
 
     def kick(self) -> None:
-        """Do one step of iterated local search: a perturbation and an ascent.
+        """Do one step of iterated local search: perturb the current matrix, and ascend.
 
-        A far move begins an excursion, away from the best matrix; near moves refine it until it is
-        over. The best matrix changes if the excursion's wins more.
+        Without a current matrix a far move leads to one, away from the best. The best matrix is
+        replaced if the current one wins more.
         """
-        present = self.excursion
-        excursion = self._far_move() if present is None else self._near_move(present)
-        if excursion.rate > self.best_rate + self.margin:
-            self.best = excursion.matrix
-            self.best_rate = excursion.rate
-        self.excursion = excursion
-        if excursion.is_over(self.best_rate):
-            self._end(excursion)
+        present = self.current
+        current = self._leave_best() if present is None else self._refine(present)
+        if current.rate > self.best_rate + self.margin:
+            self.best = current.matrix
+            self.best_rate = current.rate
+        self.current = current
+        if current.should_be_left(self.best_rate):
+            self._return_to_best(current)
 
-    def _far_move(self) -> Excursion:
-        """Begin an excursion: a move changes the best matrix a lot, or it is refined as it is."""
+    def _leave_best(self) -> CurrentSolution:
+        """Perturb the best matrix by a far move, a large change; or refine it as it is."""
         name = self.bandits["far"].draw(self.context.random)
         if name == STAY:
-            return Excursion.from_best(self.best, self.best_rate)
-        no_rate_to_beat = -1.0
-        matrix, rate, sweeps = self._perturb_and_ascend(self.best, "far", name, no_rate_to_beat)
-        return Excursion(name, matrix, rate, rate, self.best_rate, sweeps)
+            return CurrentSolution.from_best(self.best, self.best_rate)
+        matrix, rate, sweeps = self._perturb_and_ascend(self.best, "far", name, ANY_RATE)
+        return CurrentSolution(
+            move=name,
+            matrix=matrix,
+            rate=rate,
+            first_rate=rate,
+            best_before=self.best_rate,
+            sweeps=sweeps,
+        )
 
-    def _near_move(self, excursion: Excursion) -> Excursion:
-        """Refine an excursion by a near move, a small perturbation, and an ascent.
+    def _refine(self, current: CurrentSolution) -> CurrentSolution:
+        """Refine the current matrix by a near move, a small perturbation, and an ascent.
 
-        Its matrix changes if the result wins more. A bandit draws the move, and learns its gain.
+        The matrix changes if the result wins more. A bandit draws the move, and learns its gain.
         """
         name = self.bandits["near"].draw(self.context.random)
-        old_rate = excursion.rate
-        matrix, rate, sweeps = self._perturb_and_ascend(excursion.matrix, "near", name, old_rate)
+        old_rate = current.rate
+        matrix, rate, sweeps = self._perturb_and_ascend(current.matrix, "near", name, old_rate)
         self.choices["near"].append(MoveGain(name, max(0.0, rate - old_rate), sweeps))
-        refined = excursion._replace(
-            sweeps=excursion.sweeps + sweeps,
-            near_moves=excursion.near_moves + 1,
-            failures=excursion.failures + 1,
+        refined = current._replace(
+            sweeps=current.sweeps + sweeps,
+            near_moves=current.near_moves + 1,
+            failures=current.failures + 1,
         )
         if rate > old_rate + self.margin:
             refined = refined._replace(matrix=matrix, rate=rate, failures=0)
@@ -256,7 +272,7 @@ class _IteratedSearch:
         context.roll = int(roll)
         strength = log_uniform(context.random, strengths or (1.0, 1.0))
         move_sweeps = move.apply(context, strength)
-        least_gain = self.margin or -1.0
+        least_gain = self.margin or ANY_GAIN
         rate, ascent_sweeps = context.ascend(least_gain=least_gain, to_beat=rate_to_beat)
         sweeps = move_sweeps + ascent_sweeps
         if move.by_roll and kind == "near":
@@ -264,46 +280,52 @@ class _IteratedSearch:
         self.sweeps += sweeps
         return likeliest(context.policies[0]), rate, sweeps
 
-    def _end(self, excursion: Excursion) -> None:
-        """End an excursion, a matrix away from the best one that was refined; note what it gained.
+    def _return_to_best(self, current: CurrentSolution) -> None:
+        """Leave the current matrix for the best one, and note what the far move to it gained.
 
-        If it has become the best one, its matrix is refined next.
+        If that matrix has become the best one, it is refined next; else the next move is far.
         """
-        gain = self.best_rate - excursion.best_before
-        self.choices["far"].append(MoveGain(excursion.move, max(0.0, gain), excursion.sweeps))
-        self.excursion = None
-        if excursion.move != STAY and self.best_rate > excursion.best_before:
-            self.excursion = Excursion.from_best(self.best, self.best_rate)
+        gain = self.best_rate - current.best_before
+        self.choices["far"].append(MoveGain(current.move, max(0.0, gain), current.sweeps))
+        self.current = None
+        if current.move != STAY and self.best_rate > current.best_before:
+            self.current = CurrentSolution.from_best(self.best, self.best_rate)
 
 
-class Trails(NamedTuple):
-    """A number n of searches that go on against a strategy while the strategy changes.
+class OngoingSearches(NamedTuple):
+    """Searches for counters, n of them, that go on against a strategy while the strategy changes.
 
-    Each has a life of so many kicks, after which it begins anew from a random start.
+    Each is an iterated local search for so many kicks, its *life*, and then begins anew from a
+    random start.
     """
 
     matrices: Matrix  # (n, G, G), the current matrix of each
-    kicks_left: NDArray[np.int64]  # (n,), of each; negative where a trail is to begin
+    kicks_left: NDArray[np.int64]  # (n,), of each; negative where a search is to begin
 
-    def searches(
+    @classmethod
+    def to_begin(cls, game: Engine, number: int, life: int) -> "OngoingSearches":
+        """Make searches that have yet to begin; their lives end in turn, the last one's last."""
+        lives = np.ceil(life * np.arange(1, number + 1) / max(1, number)).astype(np.int64)
+        return cls(zero_matrices(number, game.shape), -lives)
+
+    def list_searches(
         self, game: Engine, strategy: Strategy, counters: Matrix, kicks: int, seed: tuple[int, ...]
     ) -> list[CounterSearch]:
-        """List a search for each trail by so many kicks: each perturbs its matrix, and ascends.
+        """List the searches, each for so many kicks more: perturbations with an ascent.
 
-        A trail is an iterated local search for a counter that goes on while the strategy changes; a
-        kick is one step of it. A trail that has no kicks left begins anew by annealing from a
-        random start. Kicks may cross over with a few of the `counters` (m, G, G), known matrices
-        that win against the strategy. All results are evaluated anew anyway, so searches are not
-        exact.
+        A search that has no kicks left begins anew by annealing from a random start. Kicks may
+        cross over with a few of the `counters` (m, G, G), known matrices that win against the
+        strategy. All results are evaluated anew anyway, so searches are not exact.
         """
         shared_bandits = bandits(game.num_actions)
         searches = []
-        for trail, matrix in enumerate(self.matrices):
-            random = np.random.default_rng((*seed, trail, START))
-            search = CounterSearch(matrix, is_exact=False, kicks=kicks, seed=(*seed, trail, KICKS))
-            is_to_begin = self.kicks_left[trail] < 0
+        for number, matrix in enumerate(self.matrices):
+            random = np.random.default_rng((*seed, number, SEED_OF_START))
+            kicks_seed = (*seed, number, SEED_OF_KICKS)
+            search = CounterSearch(matrix, is_exact=False, kicks=kicks, seed=kicks_seed)
+            is_to_begin = self.kicks_left[number] < 0
             if is_to_begin:
-                # Starts 2 and 3 are random; 0 and 1 would be alike for all trails.
+                # Starts 2 and 3 are random; 0 and 1 would be alike for all searches.
                 start_number = 2 + int(random.integers(2))
                 start, cooling = ith_start(game, strategy.mean, start_number, random)
                 search = search._replace(start=start, steps=ANNEALING_STEPS, cooling=cooling)
@@ -313,17 +335,17 @@ class Trails(NamedTuple):
             searches.append(search._replace(bandits=shared_bandits, partners=list(partners)))
         return searches
 
-    def after(self, reached: Sequence[Matrix], kicks: int, life: int) -> "Trails":
-        """Give the trails (searches that go on) after more kicks, which led to `reached`.
+    def with_results(self, matrices: Sequence[Matrix], kicks: int, life: int) -> "OngoingSearches":
+        """Replace the matrices by those that so many kicks led to, and count the kicks.
 
-        A trail that has no kicks left is to begin anew, with kicks for a whole life.
+        A search that has no kicks left is to begin anew, with kicks for a whole life.
         """
         kicks_left = np.abs(self.kicks_left) - kicks
-        matrices = np.array(reached, self.matrices.dtype).reshape(self.matrices.shape)
+        new_matrices = np.array(matrices, self.matrices.dtype).reshape(self.matrices.shape)
         begin_anew = -life  # negative: the next kicks come after a new start
-        return Trails(matrices, np.where(kicks_left > 0, kicks_left, begin_anew))
+        return OngoingSearches(new_matrices, np.where(kicks_left > 0, kicks_left, begin_anew))
 
-    def search_on(
+    def run(
         self,
         game: Engine,
         strategy: Strategy,
@@ -332,20 +354,14 @@ class Trails(NamedTuple):
         life: int,
         seed: tuple[int, ...],
         deadline: Deadline = FOREVER,
-    ) -> "Trails":
-        """Search on from every trail, by so many kicks; it may cross with some of the counters.
+    ) -> "OngoingSearches":
+        """Run each search for so many kicks against a strategy; `list_searches` says how.
 
         A search that the deadline cuts short gives its best matrix so far.
         """
         searches = [
             search._replace(deadline=deadline)
-            for search in self.searches(game, strategy, counters, kicks, seed)
+            for search in self.list_searches(game, strategy, counters, kicks, seed)
         ]
         states = compute(partial(CounterSearch.run, game=game, strategy=strategy), searches)
-        return self.after([state.matrix for state in states], kicks, life)
-
-
-def new_trails(game: Engine, number: int, life: int) -> Trails:
-    """Make trails that are to begin, whose lives end one after the other, the last with `life`."""
-    kicks_left = np.ceil(life * np.arange(1, number + 1) / max(1, number)).astype(np.int64)
-    return Trails(zero_matrices(number, game.shape), -kicks_left)
+        return self.with_results([state.matrix for state in states], kicks, life)

@@ -22,7 +22,7 @@ class RestrictedGame(Protocol[Mixtures]):
         """Add a player's best response to the mixtures; return whether it is new and gains."""
 
 
-def rounds(
+def double_oracle_rounds(
     game: RestrictedGame[Mixtures], deadline: Deadline, first: Mixtures | None = None
 ) -> Iterator[Mixtures]:
     """Run the double oracle; after each round, yield the mixtures that the players responded to.

@@ -1,7 +1,7 @@
 """Fold a mixture of opponents into chance, so that one player is left who decides."""
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Final
 
@@ -13,7 +13,7 @@ from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.floats import UNIT_ROUNDOFF
 
-AT_ONCE: Final = 256  # old states between two looks at the clock
+STATES_PER_CLOCK_CHECK: Final = 256  # old states between two looks at the clock
 
 Move = tuple[int, float, int]
 """An action, its probability, and the set of components that are possible after it."""
@@ -50,6 +50,16 @@ def folded(
     summands = components * actions + graph.outcomes
     most_outcomes = int(np.diff(states.outcome_offsets).max()) + summands
     return replace(graph, states=states, outcomes=most_outcomes, misses=graph.misses + misses)
+
+
+@dataclass
+class _NewStates:
+    """New states, numbered from the end of play on."""
+
+    numbers: list[dict[int, int]]  # of new states: for each old state, by set of components
+    payoffs: list[list[float]] = field(default_factory=list)  # of each new state, by action
+    edges: list[Edges] = field(default_factory=list)  # of each new state
+    old_states: list[int] = field(default_factory=list)  # of each new state
 
 
 class _Folding:
@@ -139,7 +149,7 @@ class _Folding:
             reached[state][self.all_components] = None
         # An outcome leads to a later state, so that the sets of a state are complete at its turn.
         for state, sets in enumerate(reached):
-            if state % AT_ONCE == 0 and deadline.is_over:
+            if state % STATES_PER_CLOCK_CHECK == 0 and deadline.is_over:
                 return None
             for components in sets:
                 for action, _, remaining in self.moves(state, components):
@@ -176,37 +186,43 @@ class _Folding:
         reached = self.reachable(deadline)
         if reached is None:
             return None
-        numbers: list[dict[int, int]] = [{} for _ in reached]  # new state, by old state and set
-        # Of each new state: payoffs by action, outcomes by action, and old state.
-        payoffs = list[list[float]]()
-        edges = list[Edges]()
-        old_states = list[int]()
+        new = _NewStates(numbers=[{} for _ in reached])
         for state in reversed(range(len(reached))):
-            if state % AT_ONCE == 0 and deadline.is_over:
+            if state % STATES_PER_CLOCK_CHECK == 0 and deadline.is_over:
                 return None
-            equal_states = dict[tuple[tuple[float, ...], Edges], int]()
-            for components in reached[state]:
-                state_payoffs, state_edges = self.payoffs_and_edges(state, components, numbers)
-                key = (tuple(state_payoffs), state_edges)
-                if key not in equal_states:
-                    equal_states[key] = len(edges)
-                    payoffs.append(state_payoffs)
-                    edges.append(state_edges)
-                    old_states.append(state)
-                numbers[state][components] = equal_states[key]
-        # States are listed in the order of play, so new state n comes at last - n.
-        last = len(edges) - 1
-        old_states.reverse()
-        outcome_lists = [outcomes for state_edges in reversed(edges) for outcomes in state_edges]
+            self.add_new_states(new, state, reached[state])
+        return self.list_in_order(new)
+
+    def add_new_states(self, new: "_NewStates", state: int, sets: Iterable[int]) -> None:
+        """Add the new states of an old state, one for each set of components that differs.
+
+        Sets share a new state if their payoffs and outcomes are equal.
+        """
+        equal_states = dict[tuple[tuple[float, ...], Edges], int]()
+        for components in sets:
+            payoffs, edges = self.payoffs_and_edges(state, components, new.numbers)
+            key = (tuple(payoffs), edges)
+            if key not in equal_states:
+                equal_states[key] = len(new.edges)
+                new.payoffs.append(payoffs)
+                new.edges.append(edges)
+                new.old_states.append(state)
+            new.numbers[state][components] = equal_states[key]
+
+    def list_in_order(self, new: "_NewStates") -> States:
+        """List new states, which were made from the end of play on, in the order of play."""
+        last = len(new.edges) - 1  # new state n comes at last - n
+        old_states = new.old_states[::-1]
+        outcome_lists = [outcomes for edges in reversed(new.edges) for outcomes in edges]
         outcomes = list(chain.from_iterable(outcome_lists))
-        starts = [numbers[state][self.all_components] for state in self.old_states.start_state]
+        starts = [new.numbers[state][self.all_components] for state in self.old_states.start_state]
         return States(
             row_of_state=np.array([self.row[state] for state in old_states]),
             is_own=np.array([self.is_own[state] for state in old_states]),
             outcome_offsets=np.append(0, np.cumsum([len(outcomes) for outcomes in outcome_lists])),
             outcome_probability=np.array([chance for chance, _ in outcomes]),
             outcome_state=last - np.array([next_state for _, next_state in outcomes], np.int64),
-            immediate_payoff=np.array(payoffs[::-1]),
+            immediate_payoff=np.array(new.payoffs[::-1]),
             start_state=last - np.array(starts),
             start_probability=self.old_states.start_probability,
         )

@@ -20,13 +20,13 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError
 from hogeq.support.progress import phase
 
-LEAST = 1e-12  # claims below this count as 0
-KEPT = 4 * 2**30  # most bytes of the claims that are stored, so that they can be revised
-REPLAYED = 8 * 2**30  # the same where the rows to be revised are known beforehand
+NEGLIGIBLE_CLAIM = 1e-12  # claims below this count as 0
+MOST_STORED_BYTES = 4 * 2**30  # of claims that are stored, so that they can be revised
+MOST_REPLAYED_BYTES = 8 * 2**30  # the same where the rows to be revised are known beforehand
 MOST_STEPS = 100_000  # of a certificate
-LARGEST = 1e6  # largest size allowed of a price, of its worth, and of a refund
-REFRESHED = 25  # steps after which choices and reach are computed anew
-SMALLEST = 1e-8  # losses by forgetting below this count as 0
+LARGEST_PRICE = 1e6  # largest size allowed of a price, of its worth, and of a refund
+STEPS_PER_REFRESH = 25  # steps after which choices and reach are computed anew
+NEGLIGIBLE_LOSS = 1e-8  # losses by forgetting below this count as 0
 
 
 class Step(NamedTuple):
@@ -72,13 +72,13 @@ class LiftedBound:
         self._revised = revised  # rows whose claims are stored; None: as many as fit
         # By row and problem; None: not stored.
         self._stored: dict[int, dict[int, RowPrices] | None] = {}
-        self._room = KEPT  # bytes left for claims
+        self._room = MOST_STORED_BYTES  # bytes left for claims
         if revised is not None:
             size = sum(self._responder.bytes_kept(row) for row in sorted(revised))
-            if size > REPLAYED:
+            if size > MOST_REPLAYED_BYTES:
                 raise HogeqError(
                     f"steps: claims of {len(revised)} revised rows need up to {size / 2**30:.1f} "
-                    f"GiB; allowed: {REPLAYED >> 30}"
+                    f"GiB; allowed: {MOST_REPLAYED_BYTES >> 30}"
                 )
         self._payoff_error = sum(problem.chance * problem.payoff_error for problem in problems)
         self._payoff_offset = sum(problem.chance * problem.payoff_offset for problem in problems)
@@ -130,7 +130,7 @@ class LiftedBound:
         error_of_turn = priced_turn_error(responder.outcomes(), actions, responder.missing())
         # Values and prices each add an error in every turn and at the start, and so does the sum
         # over the parts: responders to the components of a mixture.
-        turns = 2 * (responder.levels() + 1) + len(responder.parts) - 1
+        turns = 2 * (responder.levels() + 1) + len(responder.responders) - 1
         largest = max(2.0, self._largest, responder.largest_value())
         passes = len(self.steps) + 2  # one a step, the last one, and the sum of the refunds
         return passes * turns * largest * error_of_turn
@@ -161,7 +161,7 @@ class LiftedBound:
 
     def reached_rows(self) -> Ints:
         """List the rows that the responder comes to as it plays now: no others lose anything."""
-        return np.flatnonzero(self._responder.row_reach() > SMALLEST)
+        return np.flatnonzero(self._responder.row_reach() > NEGLIGIBLE_LOSS)
 
     def loss(self, row: int) -> Floats:
         """Give what full memory loses by the same action in all states of a row: float64 (K,)."""
@@ -182,12 +182,12 @@ class LiftedBound:
         reduced_costs = self._responder.reduced_costs(step.row)  # (K, n), of the row's states
         reach = self._responder.reach(step.row)  # (n,)
         all_claims = step.share * (reduced_costs[step.action] - reduced_costs)
-        claiming_actions = np.flatnonzero((all_claims > LEAST).any(axis=1))
+        claiming_actions = np.flatnonzero((all_claims > NEGLIGIBLE_CLAIM).any(axis=1))
         claims = all_claims[claiming_actions]
         positive_mean = np.maximum(claims, 0.0) @ reach
         negative_mean = np.maximum(-claims, 0.0) @ reach
         shrinking = np.minimum(
-            1.0, step.cover * positive_mean / np.maximum(negative_mean, LEAST**2)
+            1.0, step.cover * positive_mean / np.maximum(negative_mean, NEGLIGIBLE_CLAIM**2)
         )
         price_rises = np.where(claims < 0.0, shrinking[:, None] * claims, claims)
         most_first = np.argsort(-positive_mean, kind="stable")
@@ -227,9 +227,12 @@ class LiftedBound:
         self.steps.append(step)
         largest_refund = float(np.abs(self._refunded[step.row]).max())
         self._largest = max(self._largest, largest_refund, self._responder.largest_price())
-        if not self._largest <= LARGEST:
-            raise HogeqError(f"{step}: leads to prices of {self._largest:g}; allowed: {LARGEST:g}")
-        if len(self.steps) % REFRESHED == 0:  # solve the responder anew, and its reach of states
+        if not self._largest <= LARGEST_PRICE:
+            raise HogeqError(
+                f"{step}: leads to prices of {self._largest:g}; allowed: {LARGEST_PRICE:g}"
+            )
+        is_time_to_refresh = len(self.steps) % STEPS_PER_REFRESH == 0
+        if is_time_to_refresh:  # solve the responder anew, and its reach of states
             self._responder.remember()
             self._responder.visit()
 
@@ -295,7 +298,9 @@ class LiftedBound:
         refunds = self._refunded[row]  # (K,)
         # A claim of 1 in all states is refunded the highest reach of the row.
         most_reach = self._responder.most_reach(row, row_prices)
-        raised = np.minimum((refunds.max() - refunds) / max(most_reach, LEAST), 1.0)  # (K,)
+        raised = np.minimum(
+            (refunds.max() - refunds) / max(most_reach, NEGLIGIBLE_CLAIM), 1.0
+        )  # (K,)
         has_refund = (refunds > 0.0)[:, None]
         lowered = step.lowered * self._responder.reduced_costs(row) * has_refund  # (K, n)
         rise_of_claims = raised[:, None] - lowered

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 
-SUPPORT = 1e-9  # weights of an equilibrium below this are rounding errors
+NEGLIGIBLE_WEIGHT = 1e-9  # weights of an equilibrium below this are rounding errors
 
 
 class PoolGame:
@@ -59,8 +59,13 @@ def nash_of_matrix(payoffs: Floats, tolerance: float = 1e-7) -> Floats:
     than the tolerance.
     """
     _, weights, _ = matrix_game(payoffs, tolerance)
-    weights = np.where(weights > SUPPORT, weights, 0.0)
-    return weights / weights.sum()
+    return drop_negligible(weights)
+
+
+def drop_negligible(weights: Floats) -> Floats:
+    """Set negligible weights (n,) to 0, which are rounding errors, and make the sum 1 again."""
+    kept = np.where(weights > NEGLIGIBLE_WEIGHT, weights, 0.0)
+    return kept / kept.sum()
 
 
 def matrix_game(payoffs: Floats, tolerance: float = 1e-7) -> tuple[float, Floats, Floats]:
@@ -99,7 +104,7 @@ def equalising_weights(payoffs: Floats, weights: Floats) -> Floats:
     solve that, from the weights of a linear program; these stay if a weight would be negative.
     `payoffs` (n, n) are win rates of row against column.
     """
-    used = np.flatnonzero(weights > SUPPORT)
+    used = np.flatnonzero(weights > NEGLIGIBLE_WEIGHT)
     ones = np.ones((1, len(used)))
     equations = np.concatenate([payoffs[np.ix_(used, used)] - 0.5, ones])
     right_side = np.append(np.zeros(len(used)), 1.0)

@@ -20,22 +20,24 @@ from hogeq.search.ascent import (
     to_pure,
     with_random_rolls,
 )
-from hogeq.strategies.arrays import likeliest, one_hot
+from hogeq.strategies.arrays import draw_actions, likeliest, one_hot
 from hogeq.support.aliases import Floats, Ints, Matrix
 
 PERTURBED_SWEEPS: Final = 2  # sweeps of ascent against a perturbed opponent
-COOLING: Final = 3.0  # steps of annealing while the temperature falls by a factor of e
+STEPS_PER_E_FOLD: Final = 3.0  # steps of annealing while the temperature falls by a factor of e
 COOLING_DAMPING: Final = 0.5
-SOFT: Final = (3e-3, 1e-3, 3, 0.6)  # temperatures, steps and damping against a perturbed opponent
+SHORT_COOLING: Final = (3e-3, 1e-3)  # temperatures of annealing against a perturbed opponent ...
+SHORT_STEPS: Final = 3  # ... its steps ...
+SHORT_DAMPING: Final = 0.6  # ... and its damping
 
-IN_CELLS: Final = 0.25  # how often an opponent is changed in some cells only
-CELLS: Final = (0.01, 0.5)  # the share of these cells
+CELLWISE_PROBABILITY: Final = 0.25  # how often an opponent is changed in some cells only
+CELLWISE_SHARES: Final = (0.01, 0.5)  # the share of these cells
 
-EARLY: Final = 0.2  # share of the goal up to which scores are early ones
-OPENING: Final = 3  # most early cells that make other rolls
+EARLY_SHARE_OF_GOAL: Final = 0.2  # share of the goal up to which scores are early ones
+MOST_OPENING_CELLS: Final = 3  # most early cells that make other rolls
 
-FLOOR: Final = 0.3  # share of the choices that are made by weight, whatever the gains
-MEMORY: Final = 0.98  # factor by which a bandit discounts earlier gains and sweeps at each choice
+PRIOR_SHARE: Final = 0.3  # share of the choices that are made by weight, whatever the gains
+DISCOUNT: Final = 0.98  # factor by which a bandit discounts earlier gains and sweeps at each choice
 
 
 class Move(NamedTuple):
@@ -75,11 +77,10 @@ def annealed_to_perturbed(context: SearchContext, share: float) -> int:
     """Take a few softmax steps against opponents blended with a random strategy, by a share."""
     opponents = context.policies[1:].copy()
     context.policies[1:] = _blended_opponents(context, share)
-    hot, cold, steps, damping = SOFT
-    context.anneal(steps, damping, cooling=(hot, cold))
+    context.anneal(SHORT_STEPS, SHORT_DAMPING, SHORT_COOLING)
     to_pure(context.policies[0])
     context.policies[1:] = opponents
-    return steps
+    return SHORT_STEPS
 
 
 def perturbed_beliefs(context: SearchContext, share: float) -> int:
@@ -120,18 +121,14 @@ def drawn_rolls(context: SearchContext, temperature: float) -> int:
     """Draw every roll anew by the softmax of its values: where rolls are near ties, they change."""
     # One whole step to the softmax.
     context.anneal(steps=1, damping=1.0, cooling=(temperature, temperature))
-    # Invert the cumulative distribution of every row at a uniform number.
-    cumulative = context.policies[0].cumsum(axis=-1)
-    drawn = context.random.random(cumulative.shape[:-1]) * cumulative[..., -1]
-    rolls = (cumulative <= drawn[..., None]).sum(axis=-1)
-    last_roll = cumulative.shape[-1] - 1
-    context.policies[0] = one_hot(np.minimum(rolls, last_roll), cumulative.shape[-1])
+    rolls = draw_actions(context.policies[0], context.random)
+    context.policies[0] = one_hot(rolls, context.game.num_actions)
     return 1
 
 
 def annealed_again(context: SearchContext, temperature: float) -> int:
     """Anneal once more, from a temperature that leaves most rolls as they are."""
-    steps = ceil(COOLING * log(temperature / TEMPERATURES[1]))
+    steps = ceil(STEPS_PER_E_FOLD * log(temperature / TEMPERATURES[1]))
     context.anneal(steps, COOLING_DAMPING, cooling=(temperature, TEMPERATURES[1]))
     to_pure(context.policies[0])
     return steps
@@ -164,9 +161,9 @@ def _early_cells(shape: tuple[int, ...], random: np.random.Generator) -> tuple[I
 
     All their scores are below a bound that is drawn first, small ones more often.
     """
-    largest_bound = max(1.0, EARLY * min(shape))
+    largest_bound = max(1.0, EARLY_SHARE_OF_GOAL * min(shape))
     score_bound = ceil(log_uniform(random, (1.0, largest_bound)) - 0.5)
-    number = int(random.integers(1, OPENING + 1))
+    number = int(random.integers(1, MOST_OPENING_CELLS + 1))
     cells = random.integers(score_bound, size=(len(shape), number))
     is_first_cell = random.random() >= 0.5
     return tuple(np.zeros_like(cells) if is_first_cell else cells)
@@ -244,8 +241,8 @@ MOVES: Final[Mapping[str, Move]] = {
 HOG_MOVES: Final = tuple(name for name in MOVES if name != "restarted")
 """Moves of Hog: at its size a random matrix is no place to begin anew, but in trees it is."""
 
-NEAR: Final = tuple(name for name, move in MOVES.items() if move.near)  # moves that refine
-FAR: Final = tuple(name for name, move in MOVES.items() if move.far)  # moves that lead far
+NEAR_MOVES: Final = tuple(name for name, move in MOVES.items() if move.near)  # moves that refine
+FAR_MOVES: Final = tuple(name for name, move in MOVES.items() if move.far)  # moves that lead far
 
 
 def _random_strategy(context: SearchContext) -> Floats:
@@ -284,9 +281,9 @@ def _blended_opponents(context: SearchContext, share: float) -> Floats:
     """
     opponents = context.policies[1:]
     change = _random_strategy(context) - opponents
-    if context.random.random() < IN_CELLS:
+    if context.random.random() < CELLWISE_PROBABILITY:
         uniform = context.random.random(opponents.shape[1:-1])
-        cells = uniform < log_uniform(context.random, CELLS)
+        cells = uniform < log_uniform(context.random, CELLWISE_SHARES)
         return opponents + 0.5 * cells[..., None] * change
     return opponents + share * change
 
@@ -319,7 +316,10 @@ class Bandit:
         if not gain_per_sweep.any():
             return self._default
         gain_per_sweep[~is_tried] = gain_per_sweep.max()
-        return FLOOR * self._default + (1.0 - FLOOR) * gain_per_sweep / gain_per_sweep.sum()
+        return (
+            PRIOR_SHARE * self._default
+            + (1.0 - PRIOR_SHARE) * gain_per_sweep / gain_per_sweep.sum()
+        )
 
     def draw(self, random: np.random.Generator) -> str:
         """Choose a move."""
@@ -328,8 +328,8 @@ class Bandit:
     def report(self, move: str, gain: float, sweeps: int) -> None:
         """Learn from the gain of a choice, in win rate, and its sweeps."""
         index = self.moves.index(move)
-        self._gains *= MEMORY
-        self._sweeps *= MEMORY
+        self._gains *= DISCOUNT
+        self._sweeps *= DISCOUNT
         self._gains[index] += gain
         self._sweeps[index] += sweeps
 
@@ -340,8 +340,8 @@ def bandits(num_actions: int, moves: Collection[str] = HOG_MOVES) -> dict[str, B
     "near" chooses moves that change a matrix a little, "far" moves that change it a lot, and "roll"
     the roll for moves that make more of one roll. `moves` are the names of all moves allowed.
     """
-    near = [name for name in NEAR if name in moves]
-    far = [name for name in FAR if name in moves]
+    near = [name for name in NEAR_MOVES if name in moves]
+    far = [name for name in FAR_MOVES if name in moves]
     # To roll no dice gives certain points, so that comes as often as all other rolls together.
     other_rolls = num_actions - 1
     roll_weights = [max(other_rolls, 1)] + [1] * other_rolls

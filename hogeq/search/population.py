@@ -41,10 +41,10 @@ from hogeq.support.messages import (
 )
 from hogeq.support.workers import compute
 
-BATCH: Final = 32  # passes whose tables are held in memory together
-MOST_BYTES: Final = 2**32  # of a file of counters
+MEMBERS_PER_BATCH: Final = 32  # passes whose tables are held in memory together
+MOST_POOL_BYTES: Final = 2**32  # of a file of counters
 MOST_LISTED: Final = 10  # cells of a counter-matrix that gain most
-POOLS: Final = ("pool", "state.pool", "state.counters")
+POOL_NAMES: Final = ("pool", "state.pool", "state.counters")
 """Names of the array in checkpoints, of searches and of the solvers that keep counters."""
 
 
@@ -73,20 +73,22 @@ class Population:
     @property
     def policies(self) -> Floats:
         """The members as policies, (n, G, G, K)."""
-        return np.stack([_policy(self.game, member) for member in self.members])
+        return np.stack([_to_policy(self.game, member) for member in self.members])
 
     def rates_of(self, policy: Floats) -> Floats:
         """Compute the exact win rate of a policy (G, G, K) against every member, float64 (n,)."""
-        return np.array(compute(partial(_rate, self.game, policy), self.members, local=True))
+        return np.array(
+            compute(partial(_win_rate_against_member, self.game, policy), self.members, local=True)
+        )
 
     def rates_against(self, policy: Floats) -> Floats:
         """Exact win rate of every member against a policy (G, G, K), quicker if it is pure."""
         matrix = policy.argmax(axis=-1)
         is_pure = np.count_nonzero(policy) == matrix.size
-        rate = partial(_rate_of_member, self.game, policy, matrix if is_pure else None)
+        rate = partial(_win_rate_of_member, self.game, policy, matrix if is_pure else None)
         return np.array(compute(rate, self.members, local=True))
 
-    def passes(
+    def values_against_each(
         self, policy: Floats, *, exact: bool = True, deadline: Deadline = FOREVER
     ) -> Iterator[Counterfactual]:
         """Give counterfactual values and reach of a policy (G, G, K) against each member, in turn.
@@ -95,11 +97,13 @@ class Population:
         over before the last ones are begun.
         """
         # In batches, so that not all tables are in memory at once.
-        for start in range(0, len(self.members), BATCH):
+        for start in range(0, len(self.members), MEMBERS_PER_BATCH):
             if deadline.is_over:
                 raise TimeoutError
-            batch = self.members[start : start + BATCH]
-            yield from compute(partial(_pass, self.game, policy, exact), batch, local=True)
+            batch = self.members[start : start + MEMBERS_PER_BATCH]
+            yield from compute(
+                partial(_value_against_member, self.game, policy, exact), batch, local=True
+            )
 
     def measure(
         self, policy: Floats, weights: Floats | None = None, deadline: Deadline = FOREVER
@@ -107,14 +111,14 @@ class Population:
         """Counterfactual values and reach of a policy (G, G, K) against the mixture of all members.
 
         Both are sums over the n members by weight: `weights` (n,), by default those of the mixture.
-        The win rates against the single members are given, too. Raises `TimeoutError` as `passes`
-        does.
+        The win rates against the single members are given, too. Raises `TimeoutError` as
+        `values_against_each` does.
         """
         values = np.zeros_like(policy)
         infoset_reach = np.zeros(policy.shape[:-1])
         rates = []
         weights = self.weights if weights is None else weights
-        passes = self.passes(policy, deadline=deadline)
+        passes = self.values_against_each(policy, deadline=deadline)
         for weight, against_member in zip(weights, passes, strict=True):
             values += weight * against_member.values
             infoset_reach += weight * against_member.infoset_reach
@@ -185,7 +189,7 @@ class CounterPool(Population):
                 self.members = np.concatenate([self.members, matrix[None]])
 
 
-def overlooked(rates: Floats, above: float, known: Ints, most: int) -> Ints:
+def find_overlooked(rates: Floats, above: float, known: Ints, most: int) -> Ints:
     """List the strongest counter-matrices that win more than a limit and are not known.
 
     `rates` (n,) are the counters' win rates, `above` the limit, and `known` the indices of those
@@ -196,19 +200,19 @@ def overlooked(rates: Floats, above: float, known: Ints, most: int) -> Ints:
     return unknown[best_first[:most]]
 
 
-def _policy(game: Engine, member: NDArray[Any]) -> Floats:
+def _to_policy(game: Engine, member: NDArray[Any]) -> Floats:
     """Give a matrix (G, G) or a policy (G, G, K) as a policy."""
     is_policy = member.ndim == len(game.shape)
     return member if is_policy else one_hot(member, game.num_actions)
 
 
-def _rate(game: Engine, policy: Floats, member: NDArray[Any]) -> float:
+def _win_rate_against_member(game: Engine, policy: Floats, member: NDArray[Any]) -> float:
     """Exact win rate of a policy (G, G, K) against a member."""
-    policies = np.stack([policy, _policy(game, member)])
+    policies = np.stack([policy, _to_policy(game, member)])
     return shared_workspace(game, 2).win_rate(policies).win_rate
 
 
-def _rate_of_member(
+def _win_rate_of_member(
     game: Engine, policy: Floats, matrix: NDArray[np.int64] | None, member: NDArray[Any]
 ) -> float:
     """Win rate of a member, a matrix (G, G) or a policy (G, G, K), against a policy (G, G, K).
@@ -221,13 +225,15 @@ def _rate_of_member(
         duels = shared_duels(game)
         if duels is not None:
             return duels.win_rate(np.stack([member, matrix]).astype(np.int64)).win_rate
-    return _rate(game, _policy(game, member), policy)
+    return _win_rate_against_member(game, _to_policy(game, member), policy)
 
 
-def _pass(game: Engine, policy: Floats, exact: bool, member: NDArray[Any]) -> Counterfactual:
+def _value_against_member(
+    game: Engine, policy: Floats, exact: bool, member: NDArray[Any]
+) -> Counterfactual:
     """Counterfactual values and reach of a policy (G, G, K) against a member."""
     workspace = shared_workspace(game, 2) if exact else quick_workspace(game, 2)
-    return counterfactual_values(workspace, np.stack([policy, _policy(game, member)]))
+    return counterfactual_values(workspace, np.stack([policy, _to_policy(game, member)]))
 
 
 def read_counters(path: Path, game: Engine) -> Matrix:
@@ -259,13 +265,13 @@ def read_counters(path: Path, game: Engine) -> Matrix:
 def _read_pool(path: Path, dtype: npt.DTypeLike, axes: int) -> Matrix | None:
     """Read the pool of counters, of so many axes, in an ``.npz`` file; None if it has none."""
     try:
-        with opened(path, MOST_BYTES) as (file, _), open_archive(file) as archive:
+        with opened(path, MOST_POOL_BYTES) as (file, _), open_archive(file) as archive:
             arrays = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
-            pool = next((arrays[name] for name in POOLS if name in arrays), None)
+            pool = next((arrays[name] for name in POOL_NAMES if name in arrays), None)
             if pool is None:
                 return None
-            if pool.file_size > MOST_BYTES:
-                raise StrategyError(f"holds more than the {MOST_BYTES >> 20} MiB allowed")
+            if pool.file_size > MOST_POOL_BYTES:
+                raise StrategyError(f"holds more than the {MOST_POOL_BYTES >> 20} MiB allowed")
             return read_member(archive, pool, dtype, axes)
     except HogeqError as error:
         raise StrategyError(f"{printable(path)}: {error}") from error

@@ -1,14 +1,14 @@
 """Policies and their win rates in rational numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import lcm
 from typing import Final
 
 import numpy as np
 
-from hogeq.search.branching import ResponseGraph, Responses
+from hogeq.search.branching import ResponseGraph, ResponseProblem
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError, refusal
@@ -16,13 +16,13 @@ from hogeq.support.messages import HogeqError, refusal
 Policy = list[list[Fraction]]
 """Probabilities of the actions of each row."""
 
-BEST = -1  # in place of a row's action: the best one in each of its states
+BEST_IN_EACH_STATE = -1  # in place of a row's action: the best one in each of its states
 MOST_DENOMINATOR: Final = 2**40
 """Largest common denominator of chances whose numerators follow from doubles: up to there a chance
 times it is off by less than 1/2, by many roundings too; beyond 2**53 each double is whole."""
 
 
-def rational(policy: Floats, largest_denominator: int) -> Policy:
+def to_fractions(policy: Floats, largest_denominator: int) -> Policy:
     """Round probabilities (R, K) to fractions of denominators up to the largest one.
 
     The most probable action of a row takes what the others leave, so that the row sums to 1.
@@ -36,7 +36,7 @@ def rational(policy: Floats, largest_denominator: int) -> Policy:
     return rows
 
 
-def floats(policy: Policy) -> Floats:
+def to_floats(policy: Policy) -> Floats:
     """Round a policy of fractions to floating point, (R, K)."""
     return np.array([[float(probability) for probability in row] for row in policy])
 
@@ -57,7 +57,7 @@ class ExactStates:
         if denominator > MOST_DENOMINATOR:
             raise HogeqError(refusal("denominator", denominator, f"at most {MOST_DENOMINATOR}"))
         states = graph.states
-        self.legal = graph.legal
+        self._legal_actions = [np.flatnonzero(legal).tolist() for legal in graph.legal]
         self.denominator = denominator
         self.row = states.row_of_state.tolist()
         self.is_own = states.is_own.tolist()
@@ -72,7 +72,7 @@ class ExactStates:
         numerators = np.round(chances).astype(np.int64).tolist()
         self.won = np.round(payoffs).astype(np.int64).tolist()
         next_states = states.outcome_state.tolist()
-        # Outcomes of action k in state s, as (numerator of the chance, next state), at s * K + k.
+        # Outcomes of action k in state s are at s * K + k; `outcomes` gives them.
         self.edges = [
             list(zip(numerators[first:end], next_states[first:end], strict=True))
             for first, end in pairwise(states.outcome_offsets.tolist())
@@ -84,12 +84,16 @@ class ExactStates:
             heights = [self.height[next_state] for edge in edges for _, next_state in edge]
             self.height[state] = 1 + max(heights, default=0)
 
+    def outcomes(self, state: int, action: int) -> list[tuple[int, int]]:
+        """List the outcomes of an action in a state: numerator of the chance, and next state."""
+        return self.edges[state * self.actions + action]
+
     def value(self, opponents: Policy, members: Sequence[int], fixed: Sequence[int]) -> Fraction:
         """Payoff against a policy of all other rows, by backward induction in whole numbers.
 
         A row is an information set. `members` are the states that play can come to, ascending. A
-        row of the player takes its action in `fixed`, (R,), or where that is `BEST` the best one in
-        each of its states.
+        row of the player takes its action in `fixed`, (R,), or where that is `BEST_IN_EACH_STATE`
+        the best one in each of its states.
         """
         common = lcm(*(probability.denominator for row in opponents for probability in row))
         numerators = [[int(probability * common) for probability in row] for row in opponents]
@@ -100,18 +104,18 @@ class ExactStates:
         for state in reversed(members):
             row = self.row[state]
             height = self.height[state] - 1  # most turns after this one
-            # Actions with the numerators of their probabilities; own ones have probability 1.
+            # Actions, each with the numerator of its probability; own ones have probability 1.
             if not self.is_own[state]:
                 probabilities = enumerate(numerators[row])
                 weighted = [(weight, action) for action, weight in probabilities if weight]
-            elif fixed[row] == BEST:
-                weighted = [(common, action) for action in np.flatnonzero(self.legal[row]).tolist()]
+            elif fixed[row] == BEST_IN_EACH_STATE:
+                weighted = [(common, action) for action in self._legal_actions[row]]
             else:
                 weighted = [(common, fixed[row])]
             action_values = []
             for weight, action in weighted:
                 total = self.won[state][action] * power[height]
-                for chance, next_state in self.edges[state * self.actions + action]:
+                for chance, next_state in self.outcomes(state, action):
                     scale = power[height - self.height[next_state]]
                     total += chance * values[next_state] * scale
                 action_values.append(weight * total)
@@ -137,7 +141,7 @@ class ExactStates:
                 probabilities = opponents[row]
             for action, probability in enumerate(probabilities):
                 if probability:
-                    for chance, next_state in self.edges[state * self.actions + action]:
+                    for chance, next_state in self.outcomes(state, action):
                         outcome_reach = reach * probability * Fraction(chance, self.denominator)
                         state_reach[next_state] += outcome_reach
         return row_reach
@@ -146,39 +150,49 @@ class ExactStates:
         self,
         bound: Fraction,
         opponents: Policy,
-        problem: Responses,
+        problem: ResponseProblem,
         tree: Ints,
         deadline: Deadline = FOREVER,
     ) -> bool:
         """Whether no leaf of a proof by branch and bound gets more than a bound, exactly.
 
         A node of the proof fixes the corners of some rows: distributions over actions that
-        information sets may play. The other rows take the best one in each state (`BEST`). `tree`
-        lists the nodes of the proof depth first: the row that a node branches on, or -1 for a leaf.
-        Leaves are valued in floating point first, and in fractions if they are near the bound.
-        False, too, if the time is over before.
+        information sets may play. The other rows take the best one in each state. `tree` lists the
+        nodes of the proof depth first: the row that a node branches on, or -1 for a leaf. Leaves
+        are valued in floating point first, and in fractions if they are near the bound. False, too,
+        if the time is over before.
         """
-        fixed = problem.unfixed
-        num_corners = np.diff(problem.corners.corner_offsets)
-        branched = list[int]()  # rows fixed on the way to the present node
         members = problem.others.member_state.tolist()
-        for row in tree.tolist():
-            if row >= 0:
-                branched.append(row)
-                fixed[row] = 0
-                continue
+        for fixed in _leaves(problem, tree):
             is_near = problem.value(fixed) + problem.error >= bound
             if is_near and deadline.is_over:
                 return False
             if is_near and self.value(opponents, members, fixed.tolist()) > bound:
                 return False
-            # The next node fixes the next corner of the last row that has one left.
-            while branched:
-                fixed[branched[-1]] += 1
-                if fixed[branched[-1]] < num_corners[branched[-1]]:
-                    break
-                fixed[branched.pop()] = BEST
         return True
+
+
+def _leaves(problem: ResponseProblem, tree: Ints) -> Iterator[Ints]:
+    """Walk through a proof by branch and bound, and give the fixed corners (R,) at each leaf.
+
+    `tree` lists the nodes depth first: the row that a node branches on, or a negative number for a
+    leaf. Rows that are not fixed at a leaf have `BEST_IN_EACH_STATE`. One array is given each time.
+    """
+    fixed = problem.unfixed
+    num_corners = np.diff(problem.corners.corner_offsets)
+    branched = list[int]()  # rows fixed on the way to the present node
+    for row in tree.tolist():
+        if row >= 0:
+            branched.append(row)
+            fixed[row] = 0
+            continue
+        yield fixed
+        # The next node fixes the next corner of the last row that has one left.
+        while branched:
+            fixed[branched[-1]] += 1
+            if fixed[branched[-1]] < num_corners[branched[-1]]:
+                break
+            fixed[branched.pop()] = BEST_IN_EACH_STATE
 
 
 def exact_kuhn(exact: ExactStates, matrices: Ints, deadline: Deadline = FOREVER) -> Policy | None:
@@ -192,21 +206,15 @@ def exact_kuhn(exact: ExactStates, matrices: Ints, deadline: Deadline = FOREVER)
     """
     count = len(matrices)
     half = Fraction(1, 2)
-    all_states = range(len(exact.row))
-    pure_policies = [_pure_policy(matrix.tolist(), exact.actions) for matrix in matrices]
-    rates = [[half] * count for _ in range(count)]
-    for first in range(count):
-        for second in range(first):
-            if deadline.is_over:
-                return None
-            matrix = matrices[first].tolist()
-            rates[first][second] = exact.value(pure_policies[second], all_states, matrix)
-            rates[second][first] = 1 - rates[first][second]
+    rates = _win_rates_of_pairs(exact, matrices, deadline)
+    if rates is None:
+        return None
     equations = [[rate - half for rate in row] + [Fraction(0)] for row in rates]
     sum_to_1 = [Fraction(1)] * (count + 1)
     weights = solve_equations([*equations, sum_to_1])
     if weights is None or min(weights) <= 0:
         return None
+    pure_policies = [_pure_policy(matrix.tolist(), exact.actions) for matrix in matrices]
     # Own reach is against opponents who play the unweighted mean of the matrices.
     mean = [
         [sum(probabilities, Fraction(0)) / count for probabilities in zip(*rows, strict=True)]
@@ -220,6 +228,21 @@ def exact_kuhn(exact: ExactStates, matrices: Ints, deadline: Deadline = FOREVER)
         [mass / sum(masses) for mass in masses] if any(masses) else pure_policies[0][row]
         for row, masses in enumerate(policy)
     ]
+
+
+def _win_rates_of_pairs(
+    exact: ExactStates, matrices: Ints, deadline: Deadline
+) -> list[list[Fraction]] | None:
+    """Win rate of each matrix (n, R) against each other, n rows of n; None without time."""
+    all_states = range(len(exact.row))
+    rates = [[Fraction(1, 2)] * len(matrices) for _ in matrices]
+    for first, second in combinations(range(len(matrices)), 2):
+        if deadline.is_over:
+            return None
+        opponent = _pure_policy(matrices[first].tolist(), exact.actions)
+        rates[second][first] = exact.value(opponent, all_states, matrices[second].tolist())
+        rates[first][second] = 1 - rates[second][first]
+    return rates
 
 
 def _pure_policy(matrix: Sequence[int], num_actions: int) -> Policy:

@@ -1,4 +1,4 @@
-"""Results of searches and solvers for every game: a response, an equilibrium, values in policies.
+"""Results of searches and solvers for every game: responses, equilibria, values, exploitability.
 
 Figures are in the game's own units: win rates in Hog, where 1/2 is even, and elsewhere payoffs,
 where 0 is.
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ __all__ = [
     "Budget",
     "Equilibrium",
     "InPolicies",
+    "Interval",
+    "Measurement",
     "Response",
     "Units",
     "write_rate",
@@ -442,3 +444,64 @@ class InPolicies:
             ("price", f"{least_price} to {most_price}", f"of uncorrelation, to {side}"),
         ]
         return rows if self.second is None else rows + self.second.rows()
+
+
+class Interval(NamedTuple):
+    """Lower and upper bound on a number that is too hard to compute.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.Game({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> interval = game.exploitability("always_roll:3", hogeq.Budget(starts=2, kicks=0))
+    >>> round(interval.lower, 4), round(interval.upper, 4)
+    (0.1974, 0.2015)
+    """
+
+    lower: float
+    """From the strongest response found."""
+    upper: float
+    """From a bound on all responses."""
+    response: Response
+    """Source of both ends, with its method, effort and seconds."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values, with those of the response."""
+        lower, upper = self._written
+        return {**self.response.to_json(), "lower": lower, "upper": upper}
+
+    @property
+    def _written(self) -> tuple[float, float]:
+        """Both ends, rounded outward; if they are proved to be one number, that, twice."""
+        margin = self.response.margin
+        ends = self.lower - margin, self.upper + margin
+        return agreed(*ends) if self._are_one else ends
+
+    @property
+    def _are_one(self) -> bool:
+        """Whether both ends are proved to be one number, in all digits that are written."""
+        units = self.response.units
+        return self.response.is_proved and units.are_one(self.lower, self.upper)
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Lay out both ends and their meaning."""
+        written = self.response.units.gap(self.lower, self.upper, are_one=self._are_one)
+        return [("exploitability", written, "gain of a best response beyond an even game")]
+
+
+class Measurement(NamedTuple):
+    """How exploitable a solver's strategy was on its way.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> curve = hogeq.Game("kuhn_poker").solve("cfr_plus", 5).curve
+    >>> [measurement.iteration for measurement in curve]
+    [1, 2, 3, 5]
+    """
+
+    iteration: int
+    seconds: float
+    """Spent on solving until then."""
+    lower: float
+    upper: float

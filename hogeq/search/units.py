@@ -6,6 +6,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Final, NamedTuple
 
+from hogeq.evaluation.rounding import EXACT_BITS
 from hogeq.model.protocol import Engine
 from hogeq.support.messages import at_least, at_most, between, loss, percent
 from hogeq.support.short_fractions import stands_for_itself
@@ -75,7 +76,7 @@ class Units(NamedTuple):
         most_even = self.even
         # The even value is half of the payoffs' sum. Unless it has few binary digits, and stands
         # for itself, it may be rounded: the true one is between the doubles next to it.
-        if math.ldexp(self.even, FINE) % 1.0 or not stands_for_itself(self.even):
+        if math.ldexp(self.even, EXACT_BITS) % 1.0 or not stands_for_itself(self.even):
             least_even = math.nextafter(self.even, -math.inf)
             most_even = math.nextafter(self.even, math.inf)
         lower_gap = Fraction(lower) - Fraction(most_even)
@@ -88,9 +89,8 @@ class Units(NamedTuple):
 
 
 DECIMALS: Final = 9  # digits after the first one of a payoff that is written
-FINE: Final = 20  # an exact even value is a multiple of 2**-20
-HALVES: Final = ("49", "50", "51")  # the next two digits, of a number about halfway between two
-POWERS: Final = 1e16  # Python writes numbers from this on with a power of ten
+NEARLY_HALF: Final = ("49", "50", "51")  # next two digits of a number about halfway between two
+LEAST_WITH_EXPONENT: Final = 1e16  # Python writes numbers from this on with a power of ten
 PROVED: Final = 1e-9  # largest gap at which both ends of an interval meet, as win rates
 
 WIN_RATES: Final = Units(
@@ -133,7 +133,7 @@ class _PayoffWriter(NamedTuple):
             return str(payoff)
         decimals, kind = self.digits(payoff)
         two_digits_more = f"{payoff:z.{decimals + 2}{kind}}".partition("e")[0]
-        if two_digits_more[-2:] in HALVES:
+        if two_digits_more[-2:] in NEARLY_HALF:
             decimals += 1
         return f"{payoff:z.{decimals}{kind}}"
 
@@ -192,7 +192,7 @@ def agreed(lower: float, upper: float) -> tuple[float, float]:
                 candidates.append((places - power_of_ten, float(written)))
                 break
     decimals, number = max(candidates, default=(0, 0.0))
-    is_proved = decimals > 0 or abs(number) >= POWERS
+    is_proved = decimals > 0 or abs(number) >= LEAST_WITH_EXPONENT
     return (number, number) if is_proved else (lower, upper)
 
 

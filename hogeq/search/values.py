@@ -13,12 +13,12 @@ from hogeq.support.aliases import Floats
 Ends = tuple[Fraction, Fraction]
 """Lower and upper bound on a payoff."""
 
-UNSEEN: Final = 1e-11  # error of a payoff that shows in no digit
+INVISIBLE_ERROR: Final = 1e-11  # error of a payoff that shows in no digit
 
 
-def unseen(scale: float, payoff: float) -> float:
+def invisible_error(scale: float, payoff: float) -> float:
     """Give the largest error of a payoff that shows in no digit that is written."""
-    return UNSEEN if is_plain(scale) else UNSEEN * abs(payoff)
+    return INVISIBLE_ERROR if is_plain(scale) else INVISIBLE_ERROR * abs(payoff)
 
 
 def written_between(units: "Units", lower: float, upper: float) -> str:
@@ -108,8 +108,8 @@ def mean_of(values: Sequence[Value], scale: float) -> tuple[float, tuple[float, 
     Both bounds are the average itself if no value has an error that shows in a digit.
     """
     mean = sum(value.mean for value in values) / len(values)
-    off = max(unseen(scale, value.mean) for value in values)
-    if off <= unseen(scale, mean) and all(value.find_ends is not None for value in values):
+    off = max(invisible_error(scale, value.mean) for value in values)
+    if off <= invisible_error(scale, mean) and all(value.find_ends is not None for value in values):
         return mean, (mean, mean)
     lower, upper = (
         sum((Fraction(value.ends[0][end]) for value in values), Fraction()) / len(values)
@@ -137,7 +137,7 @@ def gains_by_values(
     bounds = {row: (float(gains[row]), float(gains[row])) for row in changes}
     _, (least_before, most_before) = mean_of([value(first, rival) for rival in rivals], scale)
     for row, changed in changes.items():
-        if gain_error > unseen(scale, gains[row]):
+        if gain_error > invisible_error(scale, gains[row]):
             policy = first.policy.copy()
             policy[row] = changed
             one = Strategy.unchecked(policy)

@@ -8,8 +8,15 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from hogeq.search.branching import ResponseSearch, Status
-from hogeq.search.matrix_games import SUPPORT, contains, matrix_game
-from hogeq.solvers.counter_policies import FEW, LEAST_GAIN, UNIT, CounterMixture, CounterPolicies
+from hogeq.search.matrix_games import NEGLIGIBLE_WEIGHT, contains, matrix_game
+from hogeq.solvers.counter_policies import (
+    LEAST_GAIN,
+    MOST_POLICIES,
+    PROBABILITY_UNIT,
+    CounterMixture,
+    CounterPolicies,
+    policy_of_response,
+)
 from hogeq.solvers.symmetric import SymmetricGame, dyadic_weights
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
@@ -17,9 +24,9 @@ from hogeq.support.deadline import Deadline
 MOST_CUTS: Final = 2_000  # of boxes, after which the proof is given up
 MOST_RELAXATIONS: Final = 100_000  # of the proof of a leaf, after which its box is cut
 FEW_RELAXATIONS: Final = 2_000  # of a proof with many matrices, before few policies are tried
-STARTS: Final = 3  # counters of the pool, the latest, from which a search for a response ascends
-NO_GAIN: Final = 1e-9  # a counter is better only if it wins more than this above the pool
-NO_COVARIANCE: Final = 1e-13  # size that rounding alone may give a covariance
+NUM_STARTS: Final = 3  # latest counters of the pool, from which a search for a response ascends
+NEGLIGIBLE_GAIN: Final = 1e-9  # a counter is better only if it wins more than this above the pool
+NEGLIGIBLE_COVARIANCE: Final = 1e-13  # size that rounding alone may give a covariance
 
 
 class Box(NamedTuple):
@@ -33,8 +40,7 @@ class Box(NamedTuple):
 
     def policy(self, response: Ints) -> Floats:
         """Policy (R, K) of a response of corners (R,)."""
-        chosen = zip(self.corners, response, strict=True)
-        return np.stack([row_corners[corner] for row_corners, corner in chosen])
+        return policy_of_response(self.corners, response)
 
 
 class Leaf(NamedTuple):
@@ -52,7 +58,7 @@ class Split(NamedTuple):
     second: int  # likewise in the second part
 
 
-class Enclosure:
+class BoxProof:
     """Proof that all policies of a box have at least some exploitability, `proved`.
 
     Either a mixture of counters beats all policies of the box (a leaf), or the box is cut in two,
@@ -83,12 +89,12 @@ class Enclosure:
         stack = [Box(corners, responses)]
         while stack:
             box = stack.pop()
-            step, responses = self._leaf_or_cut(box)
+            step, responses = self._find_leaf_or_cut(box)
             if step is None or len(self.steps) > MOST_CUTS:
                 return False
             self.steps.append(step)
             if isinstance(step, Split):
-                first, second = self._parts(box, responses, step)
+                first, second = self._halves(box, responses, step)
                 stack += [second, first]  # the first is the next to be taken
         return True
 
@@ -108,7 +114,7 @@ class Enclosure:
             members = []
             for policy in step.counters.policies:
                 is_pure = bool((policy.max(axis=-1) == 1.0).all())
-                counter = policy.argmax(axis=-1) if is_pure else np.int64(policy / UNIT)
+                counter = policy.argmax(axis=-1) if is_pure else np.int64(policy / PROBABILITY_UNIT)
                 if counter.tolist() not in counters:
                     counters.append(counter.tolist())
                 members.append(counters.index(counter.tolist()))
@@ -117,7 +123,7 @@ class Enclosure:
         return {"counters": counters, "boxes": boxes}
 
     @staticmethod
-    def _parts(box: Box, responses: Ints, split: Split) -> list[Box]:
+    def _halves(box: Box, responses: Ints, split: Split) -> list[Box]:
         """Both parts of a box: the middle of an edge replaces its first corner, or its second.
 
         A box has, for each row (information set), corners: distributions that the row may mix.
@@ -131,7 +137,7 @@ class Enclosure:
             parts.append(Box(corners, responses))
         return parts
 
-    def _leaf_or_cut(self, box: Box) -> tuple[Split | Leaf | None, Ints]:
+    def _find_leaf_or_cut(self, box: Box) -> tuple[Split | Leaf | None, Ints]:
         """Find counters that beat the whole box, or where to cut it, by a double oracle.
 
         A box is a set of policies: each row (information set) mixes some corners, distributions.
@@ -153,7 +159,7 @@ class Enclosure:
             value, response_weights, counter_weights = matrix_game(rates)
             is_open = False
             if value <= 0.5 - self.target:
-                leaf = self._leaf(box, responses, counter_weights)
+                leaf = self._try_leaf(box, responses, counter_weights)
                 if leaf.search.status == Status.CLOSED:
                     return leaf, responses
                 if leaf.search.status == Status.FOUND:
@@ -163,70 +169,87 @@ class Enclosure:
                     rates = np.concatenate([rates, new_rates])
                     continue
                 is_open = True
-            support = np.flatnonzero(response_weights > SUPPORT)
+            support = np.flatnonzero(response_weights > NEGLIGIBLE_WEIGHT)
             weights = response_weights[support] / response_weights[support].sum()
             components = responses[support]
-            policies = np.stack([box.policy(response) for response in components])
-            mean_policy = np.tensordot(weights, policies, 1)
-            against_mean = self.game.against_policy(mean_policy)
-            to_mean, rate = against_mean.ascend(self.pool[-STARTS:], self.deadline)
-            if rate < 0.5 + self.target:
-                self.policy = mean_policy
+            found = self._search_counters(box, components, weights)
+            if found is None:
                 return None, responses
-            against_mixture = self.game.graph.against(weights, policies)
-            starts = [*self.pool[-STARTS:], to_mean]
-            to_mixture, rate = against_mixture.ascend(starts, self.deadline)
-            counters = np.unique([to_mean, to_mixture], axis=0)
-            new_counters = counters[[not contains(self.pool, counter) for counter in counters]]
-            if is_open or rate <= 1.0 - value + NO_GAIN or not len(new_counters):
-                used = np.flatnonzero(counter_weights > SUPPORT)
-                counters = np.concatenate([self.pool[used], [to_mean, to_mixture]])
-                counter_weights = np.append(counter_weights[used], [0.5, 0.5])
-                cut = self._cut(box, components, weights, counters, counter_weights)
+            counters, rate = found
+            distinct = np.unique(counters, axis=0)
+            new_counters = distinct[[not contains(self.pool, counter) for counter in distinct]]
+            if is_open or rate <= 1.0 - value + NEGLIGIBLE_GAIN or not len(new_counters):
+                used = np.flatnonzero(counter_weights > NEGLIGIBLE_WEIGHT)
+                all_counters = np.concatenate([self.pool[used], counters])
+                all_weights = np.append(counter_weights[used], [0.5, 0.5])
+                cut = self._choose_cut(box, components, weights, all_counters, all_weights)
                 return cut, components
             self.pool = np.concatenate([self.pool, new_counters])
             new_rates = self._win_rates(box, responses, new_counters)
             rates = np.concatenate([rates, new_rates], axis=1)
         return None, responses
 
+    def _search_counters(
+        self, box: Box, responses: Ints, weights: Floats
+    ) -> tuple[Ints, float] | None:
+        """Search for counters to a mixture of responses of a box, and to its mean policy.
+
+        Returns the counter-matrices, (2, R), to the mean first, and the win rate of the second
+        against the mixture. None if the mean policy, which then becomes `policy`, seems to be less
+        exploitable than the target.
+        """
+        policies = np.stack([box.policy(response) for response in responses])
+        mean_policy = np.tensordot(weights, policies, 1)
+        latest_counters = self.pool[-NUM_STARTS:]
+        against_mean = self.game.against_policy(mean_policy)
+        to_mean, rate_to_mean = against_mean.ascend(latest_counters, self.deadline)
+        if rate_to_mean < 0.5 + self.target:
+            self.policy = mean_policy
+            return None
+        against_mixture = self.game.graph.against(weights, policies)
+        to_mixture, rate = against_mixture.ascend([*latest_counters, to_mean], self.deadline)
+        return np.stack([to_mean, to_mixture]), rate
+
     def _win_rates(self, box: Box, responses: Ints, counters: Ints) -> Floats:
         """Win rates, (n, m), of policies of corners (n, R) of a box against counters (m, R)."""
         problem = self.game.against(counters, corners=box.corners)
         return np.stack([problem.values(response) for response in responses])
 
-    def _leaf(self, box: Box, responses: Ints, weights: Floats) -> Leaf:
+    def _try_leaf(self, box: Box, responses: Ints, weights: Floats) -> Leaf:
         """Try to prove that a mixture of counters beats all of a box's policies by `proved`.
 
         `weights` (m,) are those of the pool's counters. The search in the leaf is for a response of
         the box that the mixture does not beat; it ascends from `responses` (n, R) first. If a short
         proof does not suffice for a mixture of many matrices, one of few policies replaces it.
         """
-        used = np.flatnonzero(weights > SUPPORT)
+        used = np.flatnonzero(weights > NEGLIGIBLE_WEIGHT)
         weights = dyadic_weights(weights[used])
         matrices = self.pool[used]
         mixture = CounterMixture(weights, self.game.policy(matrices))
         problem = self.game.against(matrices, weights, box.corners)
-        response, rate = problem.search(responses, 0.5 - self.target, self.deadline)
+        response, rate = problem.ascend_and_escape(responses, 0.5 - self.target, self.deadline)
         if rate > 0.5 - self.target + LEAST_GAIN:
             return Leaf(mixture, ResponseSearch.succeeded(response, rate))
-        is_large = len(used) > FEW
-        leaf = self._close(box, mixture, FEW_RELAXATIONS if is_large else MOST_RELAXATIONS)
+        is_large = len(used) > MOST_POLICIES
+        leaf = self._prove_leaf(box, mixture, FEW_RELAXATIONS if is_large else MOST_RELAXATIONS)
         if leaf.search.status != Status.OPEN or not is_large:
             return leaf
         few = CounterPolicies(self.game, box.corners, responses, self.deadline)
         few_counters = few.search(weights, matrices)
         rates = few.win_rates(few_counters.policies, few.responses) @ few_counters.weights
         is_enough = rates.max() <= 0.5 - 2.0 * self.proved
-        return self._close(box, few_counters if is_enough else mixture, MOST_RELAXATIONS)
+        return self._prove_leaf(box, few_counters if is_enough else mixture, MOST_RELAXATIONS)
 
-    def _close(self, box: Box, mixture: CounterMixture, most_relaxations: int) -> Leaf:
+    def _prove_leaf(self, box: Box, mixture: CounterMixture, most_relaxations: int) -> Leaf:
         """Prove that a mixture of counters beats a box by `proved`, in so many relaxations."""
-        problem = self.game.folded(*mixture, box.corners, self.deadline)
+        problem = self.game.pose_folded(*mixture, box.corners, self.deadline)
         if problem is None:
             return Leaf(mixture, ResponseSearch.not_begun())
-        return Leaf(mixture, problem.close(0.5 - self.proved, most_relaxations, self.deadline))
+        return Leaf(
+            mixture, problem.branch_and_bound(0.5 - self.proved, most_relaxations, self.deadline)
+        )
 
-    def _cut(
+    def _choose_cut(
         self, box: Box, responses: Ints, weights: Floats, counters: Ints, counter_weights: Floats
     ) -> Split | None:
         """Choose where to cut a box: the row in which a mixture is most unlike its mean policy.
@@ -249,7 +272,7 @@ class Enclosure:
             own_gradient = np.take_along_axis(gradients, corners, axis=1)
             covariance += weight * np.abs(weights @ (own_gradient - mean_gradient[corners]))
         row = int(covariance.argmax())
-        if covariance[row] <= NO_COVARIANCE:
+        if covariance[row] <= NEGLIGIBLE_COVARIANCE:
             return None
         corner_weights = np.zeros(len(box.corners[row]))
         np.add.at(corner_weights, responses[:, row], weights)

@@ -30,7 +30,12 @@ from pydantic import Field
 from hogeq.evaluation.counterfactual import policy_of_mixture
 from hogeq.model.protocol import Engine
 from hogeq.search.ascent import log_uniform, random_policy, with_random_rolls
-from hogeq.search.counter_search import CROSSED, PERTURBED_SHARES, CounterSearch, Trails, new_trails
+from hogeq.search.counter_search import (
+    MOST_CROSSED_COUNTERS,
+    PERTURBED_SHARES,
+    CounterSearch,
+    OngoingSearches,
+)
 from hogeq.search.population import read_counters
 from hogeq.solvers.base import Solver, read_start, solver
 from hogeq.solvers.cuts import (
@@ -42,7 +47,7 @@ from hogeq.solvers.cuts import (
     modelled_rates,
     search,
 )
-from hogeq.solvers.proximal import ALIVE, LEAST_WEIGHT, ProximalProblem, Trial, soft_maximum
+from hogeq.solvers.proximal import LEAST_WEIGHT, USED_WEIGHT, ProximalProblem, Trial, soft_maximum
 from hogeq.solvers.regret import self_played
 from hogeq.strategies.arrays import zero_matrices
 from hogeq.strategies.conversion import strategy_of
@@ -52,20 +57,20 @@ from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.parameters import Count, Natural, NotNegative, Positive, Seed, Share, parameters
 from hogeq.support.workers import compute
 
-SOFTENED: Final = 1e-3  # share of the uniform policy in a start from a file
-UNIFORM: Final = 0.3  # the same in a start from self-play
-SHAPING: Final = 0.02  # weight above which a counter's model is checked against its exact win rate
-TRUSTED: Final = 0.1  # largest tolerated error of a model, as a share of the predicted gain
-MISLED: Final = 0.25  # error, as the same share, above which a model has misled a step
-LEAST_STEP: Final = 1.0  # least step size, in logits per win probability
-LONGER: Final = 1.25  # factor of the step size after a step that is accepted ...
-MISLED_FACTOR: Final = 0.5  # ... after one that is not, if a model has misled it ...
-FAILED: Final = 0.93  # ... and if none has
-DEEP: Final = 5  # times as many steps of annealing in a deep iteration
-COLD: Final = 2e-4  # last temperature of the responses, in win probability
-NEAR_HEAT: Final = (2e-3, 1e-2)  # range of the first temperature of a start near the strategy ...
-FAR_HEAT: Final = (5e-3, 1e-1)  # ... and of a random start
-NEARLY_UNIFORM: Final = 1e3  # concentration of a Dirichlet distribution of rows
+UNIFORM_SHARE_OF_FILE: Final = 1e-3  # share of the uniform policy in a start from a file
+UNIFORM_SHARE_OF_SELF_PLAY: Final = 0.3  # the same in a start from self-play
+CHECKED_WEIGHT: Final = 0.02  # above it, a counter's model is checked against its exact win rate
+TOLERATED_ERROR: Final = 0.1  # largest tolerated error of a model, as a share of the predicted gain
+MISLEADING_ERROR: Final = 0.25  # error, as the same share, above which a model has misled a step
+LEAST_STEP_SIZE: Final = 1.0  # least step size, in logits per win probability
+FACTOR_IF_ACCEPTED: Final = 1.25  # factor of the step size after a step that is accepted ...
+FACTOR_IF_MISLED: Final = 0.5  # ... after one that is not, if a model has misled it ...
+FACTOR_IF_REJECTED: Final = 0.93  # ... and if none has
+DEEP_FACTOR: Final = 5  # times as many steps of annealing in a deep iteration
+LAST_TEMPERATURE: Final = 2e-4  # last temperature of the responses, in win probability
+FIRST_TEMPERATURES_NEAR: Final = (2e-3, 1e-2)  # range in a start near the strategy ...
+FIRST_TEMPERATURES_FAR: Final = (5e-3, 1e-1)  # ... and of a random start
+NEARLY_UNIFORM_CONCENTRATION: Final = 1e3  # concentration of a Dirichlet distribution of rows
 DAMPING: Final = 0.6  # of the annealing of responses
 LEAST_FLOOR: Final = 1e-12  # floor while sharpening, where `floor` would keep rows mixed
 
@@ -173,19 +178,14 @@ class BundleMethod(Solver[BundleState]):
         trial_maximum = soft_maximum(trial_rates, self.softness)
         promised_gain = current_maximum - promised_maximum + trial.entropy_gain
         gain = current_maximum - trial_maximum + trial.entropy_gain
-        new_rates = current_rates
-        if gain >= self.least_gain * promised_gain:
+        is_accepted = gain >= self.least_gain * promised_gain
+        if is_accepted:
             state = state._replace(parts=trial.point.components, draw=trial.point.draw)
-            new_rates = trial_rates
-            factor = LONGER
-        elif error > MISLED * abs(promised_gain):
-            factor = MISLED_FACTOR
-        else:
-            factor = FAILED
-        step_size = max(LEAST_STEP, factor * float(state.step_size))
+        new_rates = trial_rates if is_accepted else current_rates
+        is_misled = error > MISLEADING_ERROR * abs(promised_gain)
         state = state._replace(
             worst=np.array(float(new_rates.max())),
-            step_size=np.array(min(step_size, self.largest_step)),
+            step_size=np.array(self._next_step_size(state, is_accepted, is_misled)),
             iteration=np.array(iteration, np.int64),
         )
         share = 1.0 / min(iteration, self.window)
@@ -193,9 +193,21 @@ class BundleMethod(Solver[BundleState]):
             np.add(average, share * (newest - average), out=average)
         return state
 
+    def _next_step_size(self, state: BundleState, is_accepted: bool, is_misled: bool) -> float:
+        """Lengthen the step size after a step that is accepted, and shorten it after another.
+
+        It is shortened more if a model misled the step: it missed a counter's win rate by much.
+        """
+        if is_accepted:
+            factor = FACTOR_IF_ACCEPTED
+        else:
+            factor = FACTOR_IF_MISLED if is_misled else FACTOR_IF_REJECTED
+        step_size = max(LEAST_STEP_SIZE, factor * float(state.step_size))
+        return min(step_size, self.largest_step)
+
     def stats(self, game: Engine, state: BundleState) -> dict[str, float]:
         """Largest modelled win rate of a counter, and the number of counters of some weight."""
-        shaping = float((state.weights > SHAPING).sum())
+        shaping = float((state.weights > CHECKED_WEIGHT).sum())
         return {"responder_win": float(state.worst), "support": shaping}
 
     def _final_point(self, state: BundleState) -> Point:
@@ -207,31 +219,14 @@ class BundleMethod(Solver[BundleState]):
 
         `component_rates`, (m, n), are the win rates of the n components against them.
         """
-        logits = np.log(state.parts)
-        problem = self._problem(state, component_rates, logits, self.floor, entropy_price=0.0)
-        return problem.solve()
-
-    def _problem(
-        self,
-        state: BundleState,
-        component_rates: Floats,
-        logits: Floats,
-        floor: float,
-        entropy_price: float,
-    ) -> ProximalProblem:
-        """Pose a proximal step from the n components of a mixture, as logits (n, G, G, K).
-
-        `component_rates`, (m, n), are win rates of the components against the m counters of the
-        pool, `floor` the least probability, and `entropy_price` what a unit of entropy counts.
-        """
         return ProximalProblem(
             state=state,
-            logits=logits,
+            logits=np.log(state.parts),
             component_rates=component_rates,
-            floor=floor,
-            entropy_price=entropy_price,
+            floor=self.floor,
+            entropy_price=0.0,
             softness=self.softness,
-        )
+        ).solve()
 
     def _respond(
         self, game: Engine, state: BundleState, trial: Trial, hoped_gain: float, iteration: int
@@ -242,12 +237,12 @@ class BundleMethod(Solver[BundleState]):
         step are taken anew if they miss a counter's win rate by more than a share of `hoped_gain`.
         Returns the new state, and the largest error of a model.
         """
-        strategy = Strategy.unchecked(*trial.point)
+        strategy = Strategy.unchecked_mixture(*trial.point)
         random = np.random.default_rng([self.seed, iteration])
-        trails = Trails(state.trails, state.kicks_left)
-        strongest = state.pool[np.argsort(-trial.rates, kind="stable")[:CROSSED]]
-        shaping = np.flatnonzero(trial.weights > SHAPING)  # indices of counters
-        largest_error = TRUSTED * max(hoped_gain, 0.0) + ALIVE
+        ongoing = OngoingSearches(state.trails, state.kicks_left)
+        strongest = state.pool[np.argsort(-trial.rates, kind="stable")[:MOST_CROSSED_COUNTERS]]
+        shaping = np.flatnonzero(trial.weights > CHECKED_WEIGHT)  # indices of counters
+        largest_error = TOLERATED_ERROR * max(hoped_gain, 0.0) + USED_WEIGHT
         checks = [
             Check(state.pool[index], float(trial.rates[index]), largest_error) for index in shaping
         ]
@@ -255,16 +250,16 @@ class BundleMethod(Solver[BundleState]):
             game,
             strategy,
             self._response_searches(game, state, trial, iteration, random),
-            trails.searches(game, strategy, strongest, self.kicks, (self.seed, iteration)),
+            ongoing.list_searches(game, strategy, strongest, self.kicks, (self.seed, iteration)),
             state.pool,
             checks,
         )
-        trails = trails.after(searched.reached, self.kicks, self.life)
+        ongoing = ongoing.with_results(searched.reached, self.kicks, self.life)
         state = state._replace(
-            trails=trails.matrices,
-            kicks_left=trails.kicks_left,
+            trails=ongoing.matrices,
+            kicks_left=ongoing.kicks_left,
             weights=trial.weights,
-            used=np.where(trial.weights > ALIVE, iteration, state.used),
+            used=np.where(trial.weights > USED_WEIGHT, iteration, state.used),
         )
         state = state.renewed(
             shaping[searched.failed], searched.responses, searched.cuts, iteration, self.pool_size
@@ -276,7 +271,7 @@ class BundleMethod(Solver[BundleState]):
 
         `parts` (n, G, G, K) are policies, and `draw` (n,) their probabilities.
         """
-        trails = new_trails(game, self.trails, self.life)
+        ongoing = OngoingSearches.to_begin(game, self.trails, self.life)
         components = len(draw)
         rows = int(np.prod(game.shape[:-1]))
         state = BundleState(
@@ -292,15 +287,15 @@ class BundleMethod(Solver[BundleState]):
             step_size=np.array(self.step_size),
             recent=parts.copy(),
             recent_draw=draw.copy(),
-            trails=trails.matrices,
-            kicks_left=trails.kicks_left,
+            trails=ongoing.matrices,
+            kicks_left=ongoing.kicks_left,
             iteration=np.array(0, np.int64),
         )
         if not self.counters:
             return state
         matrices = read_counters(Path(self.counters), game)
         distinct = list({matrix.tobytes(): matrix for matrix in matrices}.values())
-        cuts = compute(partial(cut, game, Strategy.unchecked(parts, draw)), distinct)
+        cuts = compute(partial(cut, game, Strategy.unchecked_mixture(parts, draw)), distinct)
         none_failed = np.zeros(0, np.int64)
         state = state.renewed(none_failed, distinct, cuts, iteration=0, most=len(distinct))
         worst = (1.0 - modelled_rates(state, parts) @ draw).max()
@@ -323,16 +318,18 @@ class BundleMethod(Solver[BundleState]):
         is_deep = remainder == 0
         # Deep and other iterations take turns of their own.
         turn = deep_iterations if is_deep else iteration - deep_iterations
-        steps = self.responder_steps * (DEEP if is_deep else 1)
+        steps = self.responder_steps * (DEEP_FACTOR if is_deep else 1)
         sweeps = None if is_deep else self.responder_sweeps
         searches = [CounterSearch(components[turn % len(components)], sweeps=sweeps)]
         for number in range(self.responses):
             is_near = (turn + number) % 2 == 0
             share = random.uniform(0.5, 1.0) if is_near else 0.0
-            noise = random_policy(game, random, NEARLY_UNIFORM if is_deep else 1.0)
-            first_temperature = log_uniform(random, NEAR_HEAT if is_near else FAR_HEAT)
+            noise = random_policy(game, random, NEARLY_UNIFORM_CONCENTRATION if is_deep else 1.0)
+            first_temperature = log_uniform(
+                random, FIRST_TEMPERATURES_NEAR if is_near else FIRST_TEMPERATURES_FAR
+            )
             policy = share * mean_policy + (1.0 - share) * noise
-            cooling = (first_temperature, COLD)
+            cooling = (first_temperature, LAST_TEMPERATURE)
             searches.append(CounterSearch(policy, steps, cooling, DAMPING, sweeps))
         heaviest = np.argsort(-trial.weights, kind="stable")[: self.ascents]
         searches += [CounterSearch(state.pool[index], sweeps=sweeps) for index in heaviest]
@@ -374,10 +371,10 @@ class ProximalBundle(BundleMethod):
         """State at the policy of the start file or of self-play, mixed with the uniform policy."""
         if self.start:
             policy = read_start(game, self.start).unmixed(self.start).policy
-            uniform_share = SOFTENED
+            uniform_share = UNIFORM_SHARE_OF_FILE
         else:
             policy, _ = self_played(game)
-            uniform_share = UNIFORM
+            uniform_share = UNIFORM_SHARE_OF_SELF_PLAY
         uniform = np.full(game.shape, 1.0 / game.shape[-1])
         policy = (1.0 - uniform_share) * policy + uniform_share * uniform
         return self._initial_state(game, policy[None], np.ones(1))
@@ -393,8 +390,14 @@ class ProximalBundle(BundleMethod):
         price = self.sharpen * iteration
         logits = (1.0 + price * float(state.step_size)) * np.log(state.parts)
         logits -= np.logaddexp.reduce(logits, axis=-1, keepdims=True)
-        floor = LEAST_FLOOR if price else self.floor
-        return self._problem(state, component_rates, logits, floor, price).solve()
+        return ProximalProblem(
+            state=state,
+            logits=logits,
+            component_rates=component_rates,
+            floor=LEAST_FLOOR if price else self.floor,
+            entropy_price=price,
+            softness=self.softness,
+        ).solve()
 
 
 @solver("mixture_bundle")

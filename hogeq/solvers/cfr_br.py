@@ -10,7 +10,13 @@ from pydantic import Field
 from hogeq.evaluation.counterfactual import Counterfactual, RegretWeight, counterfactual_values
 from hogeq.model.protocol import Engine
 from hogeq.model.shared import quick_workspace, shared_workspace
-from hogeq.search.ascent import UNUSED, SearchContext, ith_start, log_uniform, with_random_rolls
+from hogeq.search.ascent import (
+    UNUSED_RANDOM,
+    SearchContext,
+    ith_start,
+    log_uniform,
+    with_random_rolls,
+)
 from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch, SearchState
 from hogeq.solvers.base import Solver, read_start, solver
 from hogeq.solvers.regret import check_weight
@@ -22,7 +28,7 @@ from hogeq.support.parameters import Count, NotNegative, PositiveShare, Seed, pa
 from hogeq.support.workers import compute
 
 ANNEAL_EVERY = 4  # iterations between two newcomers that are annealed
-INERTIA = 0.1  # initial regret of a start from a file, per reach: as after 500 iterations
+REGRET_PER_REACH = 0.1  # initial regret of a start from a file, per reach: as after 500 iterations
 LEAST_PROBABILITY = 1e-3  # of a roll, in the logarithm of the price of entropy
 LEAST_SPREAD = 1e-6  # in win probability; responders closer than this weigh nearly the same
 
@@ -113,7 +119,7 @@ class CFRBR(Solver[CFRBRState]):
             # Regret matching gives the policy of the file where regrets are proportional to it.
             policy = read_start(game, self.start).unmixed(self.start).policy
             infoset_reach = game.workspace(2).cell_reach(np.stack([policy, policy]))
-            regrets = INERTIA * infoset_reach[..., None] * policy
+            regrets = REGRET_PER_REACH * infoset_reach[..., None] * policy
         random = np.random.default_rng(self.seed)
         shape = (self.responders, *game.shape[:-1])
         kind: Any = matrix_type(game.num_actions)
@@ -138,7 +144,7 @@ class CFRBR(Solver[CFRBRState]):
         """
         iteration = int(state.iteration) + 1
         policy = match_regrets(state.regrets)
-        responders, against_each = self._responses(game, state, policy, iteration)
+        responders, against_each = self._improve_responders(game, state, policy, iteration)
         win_rates = np.array([responder.rate for responder in responders])
         values = np.zeros(game.shape)
         infoset_reach = np.zeros(game.shape[:-1])
@@ -184,7 +190,7 @@ class CFRBR(Solver[CFRBRState]):
         """Say that the theorem asks for exact best responses."""
         return "no guarantee: responses come from a search"
 
-    def _responses(
+    def _improve_responders(
         self, game: Engine, state: CFRBRState, policy: Floats, iteration: int
     ) -> tuple[list[SearchState], list[Counterfactual]]:
         """Improve the responders against a policy (G, G, K), and value it against each of them.
@@ -201,7 +207,7 @@ class CFRBR(Solver[CFRBRState]):
         target = Strategy.unchecked(policy)
         newcomers = compute(partial(CounterSearch.run, game=game, strategy=target), searches)
         tasks: list[SearchState | Matrix] = [*newcomers, *strongest]
-        results = compute(partial(self._response, game, policy), tasks, local=True)
+        results = compute(partial(self._improve_and_value, game, policy), tasks, local=True)
         return [responder for responder, _ in results], [played for _, played in results]
 
     def _newcomer_searches(
@@ -233,7 +239,7 @@ class CFRBR(Solver[CFRBRState]):
             searches.append(search)
         return searches
 
-    def _response(
+    def _improve_and_value(
         self, game: Engine, policy: Floats, responder: SearchState | Matrix
     ) -> tuple[SearchState, Counterfactual]:
         """Improve a responder by a few sweeps of ascent, and value a policy (G, G, K) against it.
@@ -244,7 +250,7 @@ class CFRBR(Solver[CFRBRState]):
         policies = np.stack([one_hot(matrix, game.num_actions), policy])
         work = quick_workspace(game, 2)
         if not isinstance(responder, SearchState):
-            context = SearchContext(game, None, work, policies, UNUSED)
+            context = SearchContext(game, None, work, policies, UNUSED_RANDOM)
             rate, _ = context.ascend(self.responder_sweeps)  # changes policies[0]
             responder = SearchState(likeliest(policies[0]), rate)
         if self.regret_weight == "counterfactual":

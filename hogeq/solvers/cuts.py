@@ -59,8 +59,8 @@ class BundleState(NamedTuple):
     step_size: Floats  # (), of the next step, in logits per win probability
     recent: Floats  # (n, G, G, K), average of the components over recent iterations
     recent_draw: Floats  # (n,), the same of their weights
-    trails: Matrix  # (t, G, G), where the trails are
-    kicks_left: Ints  # (t,), kicks that each has left; negative where it is to begin
+    trails: Matrix  # (t, G, G), current matrices of the ongoing searches
+    kicks_left: Ints  # (t,), kicks left of each such search; negative where it is to begin
     iteration: Ints  # ()
 
     @property
@@ -182,7 +182,7 @@ class Check(NamedTuple):
 class Searched(NamedTuple):
     """Results of searches and checks."""
 
-    reached: list[Matrix]  # where the trails are now, each (G, G)
+    reached: list[Matrix]  # matrices that the ongoing searches came to, each (G, G)
     errors: Floats  # (number of checks,), by how much the cut of each missed its win rate
     failed: Ints  # indices of the checks whose counters have new cuts
     responses: list[Matrix]  # counters (G, G) that the pool does not hold, each once
@@ -201,13 +201,13 @@ def search(
     game: Engine,
     strategy: Strategy,
     starts: Sequence[CounterSearch],
-    trails: Sequence[CounterSearch],
+    ongoing: Sequence[CounterSearch],
     pool: Matrix,
     checks: Sequence[Check],
 ) -> Searched:
     """Search for counters to a strategy, and check cuts of known counters.
 
-    The searches are those of `starts`, and `trails`, which go on from an earlier iteration. Each
+    The searches are `starts`, and `ongoing` ones, which continue those of another iteration. Each
     result that is not in the `pool`, (m, G, G), gets a cut, a linear model of the win rate against
     it. So does each counter in `checks` whose old cut misses its win rate by too much.
     """
@@ -215,18 +215,18 @@ def search(
     # workers that are idle by then.
     annealing = [start for start in starts if start.steps]
     ascending = [start for start in starts if not start.steps]
-    searches = [*annealing, *trails, *ascending]
+    searches = [*annealing, *ongoing, *ascending]
     known_digests = frozenset(map(_digest, pool))
     tasks = [*searches, *checks]
     results = compute(partial(_search_or_check, game, strategy, known_digests), tasks)
     search_results = results[: len(searches)]
     check_results = results[len(searches) :]
-    trail_results = search_results[len(annealing) : len(annealing) + len(trails)]
+    ongoing_results = search_results[len(annealing) : len(annealing) + len(ongoing)]
     # Several searches may come to one counter, which is listed once.
     by_digest = {_digest(result.counter): result for result in search_results if result.cut}
     new = by_digest.values()
     return Searched(
-        reached=[result.counter for result in trail_results],
+        reached=[result.counter for result in ongoing_results],
         errors=np.array([result.error for result in check_results]),
         failed=np.flatnonzero([result.cut is not None for result in check_results]),
         responses=[result.counter for result in new],

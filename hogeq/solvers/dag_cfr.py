@@ -57,14 +57,14 @@ class DagCFR(Solver[RegretState]):
 
     def step(self, game: Engine, state: RegretState) -> RegretState:
         """State after one more iteration at all decisions."""
-        return self._minimiser.by_loops(_dag_engine_of(game), state, 1)[0]
+        return self._minimiser.iterate_by_loops(_dag_engine_of(game), state, 1)[0]
 
     def average(self, game: Engine, state: RegretState) -> Floats:
         """Policy (R, K): each row plays its marginal of the average mixture of its player."""
-        from hogeq.trees.restricted import played
+        from hogeq.trees.restricted import policy_of_plan
 
         mixtures = self._average_mixtures(game, state)
-        first, second = (played(mixture.dag.form, mixture.plan) for mixture in mixtures)
+        first, second = (policy_of_plan(mixture.dag.form, mixture.plan) for mixture in mixtures)
         seat = mixtures[0].dag.form.tree.seat
         return np.where(seat[:, None] == 0, first, second)
 

@@ -17,15 +17,15 @@ from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.pacing import Pace
 from hogeq.trees import columns
-from hogeq.trees.absent_results import optimum
+from hogeq.trees.absent_results import solve_absent_minded
 from hogeq.trees.beliefs import BeliefDag, Choices
 from hogeq.trees.columns import Side, Solving
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.restricted import Mixed
 from hogeq.trees.rows import is_too_wide, require_cells
-from hogeq.trees.sequence_payoffs import against, sequence_payoffs
+from hogeq.trees.sequence_payoffs import payoffs_against, sequence_payoffs
 from hogeq.trees.sequences import sequence_form
-from hogeq.trees.whole_dags import dags_of, require_dags
+from hogeq.trees.whole_dags import build_dags, require_dags
 
 METHODS: Final = ("auto", "dag", "columns", "cfr")
 MOST_WHOLE_DECISIONS: Final = 2_000  # of both DAGs, in one linear program of all choices
@@ -50,7 +50,7 @@ class DagEngine:
 
     def __init__(self, tree: FlatTree, dags: Sequence[BeliefDag] = ()) -> None:
         self.tree, self.num_actions = tree, tree.num_actions
-        self.dags = [*dags] or require_dags(tree, dags_of(tree))
+        self.dags = [*dags] or require_dags(tree, build_dags(tree))
         self.payoffs = sequence_payoffs(*(dag.form for dag in self.dags))
         require_cells(tree.name, "decisions of belief DAGs", *self.shape)
 
@@ -124,7 +124,8 @@ class DagEngine:
         for factor, players in product(factors, turns):
             # Both are valued before either changes, if they are updated at once.
             sequence_values = [
-                against(self.payoffs, sequence_weights[1 - player], player) for player in players
+                payoffs_against(self.payoffs, sequence_weights[1 - player], player)
+                for player in players
             ]
             for player, values in zip(players, sequence_values, strict=True):
                 dag, flow = self.dags[player], flows[player]
@@ -170,37 +171,45 @@ def solve_tree(tree: FlatTree, limit: float | Deadline, method: str = "auto") ->
         raise HogeqError(refusal("method", method, f"one of {', '.join(METHODS)}", METHODS))
     deadline = Deadline.of(limit)
     if any(sequence_form(tree, player).is_absent_minded for player in (0, 1)):
-        if method not in {"auto", "columns"}:
-            allowed = "auto or columns, where an information set can be met twice in a play"
-            raise HogeqError(refusal("method", method, allowed))
-        has_one_player = len(set(tree.seat.tolist())) == 1
-        if has_one_player:
-            return optimum(tree, deadline)
-        method = "columns"
+        return _solve_absent_minded(tree, deadline, method)
     if method in {"dag", "columns"}:
-        return columns.by_columns(tree, deadline, method)
+        return columns.solve_by_columns(tree, deadline, method)
     solving = Solving(tree, deadline)
     building_deadline = deadline
     if method == "auto":
         seconds = deadline.seconds
         first_seconds = min(FIRST_SECONDS, seconds / 5.0) if solving.is_forgetful else seconds / 2.0
-        solving.columns(deadline.within(first_seconds))
+        solving.run_double_oracle(deadline.within(first_seconds))
         if solving.is_proved:
             return solving.result("columns" if solving.is_forgetful else "lp")
         building_deadline = deadline.within(BUILDING_SHARE * seconds)
-    built = dags_of(tree, deadline=building_deadline)  # None in place of one that took too long
+    built = build_dags(tree, deadline=building_deadline)  # None in place of one that took too long
     # `require_dags` refuses any that took too long.
     dags = require_dags(tree, built) if method == "cfr" or None not in built else []
     is_wide = is_too_wide(sum(dag.num_decisions for dag in dags), tree.num_actions)
     if not dags or (is_wide and method == "auto"):
-        return _without_dags(solving)
+        return _solve_without_dags(solving)
     engine = DagEngine(tree, dags)
     if method == "cfr" or not solving.is_forgetful:
-        return _by_cfr(solving, engine, DiscountedCFR().init(engine))
-    return _by_dags(solving, engine)
+        return _solve_by_cfr(solving, engine, DiscountedCFR().init(engine))
+    return _solve_by_dags(solving, engine)
 
 
-def _without_dags(solving: Solving) -> Equilibrium:
+def _solve_absent_minded(tree: FlatTree, deadline: Deadline, method: str) -> Equilibrium:
+    """Solve a tree in which a play can meet an information set twice, which excludes most methods.
+
+    A single player has an optimum, by branch and bound; two players generate columns.
+    """
+    if method not in {"auto", "columns"}:
+        allowed = "auto or columns, where an information set can be met twice in a play"
+        raise HogeqError(refusal("method", method, allowed))
+    has_one_player = len(set(tree.seat.tolist())) == 1
+    if has_one_player:
+        return solve_absent_minded(tree, deadline)
+    return columns.solve_by_columns(tree, deadline, "columns")
+
+
+def _solve_without_dags(solving: Solving) -> Equilibrium:
     """Mix iterates of CFR+ in half of the time; if the bounds do not meet, go on with columns.
 
     Columns are pure strategies, or parts of DAGs, of a restricted game that a double oracle extends
@@ -211,13 +220,13 @@ def _without_dags(solving: Solving) -> Equilibrium:
     mix_iterates(solving, solving.deadline.share(MIXING_SHARE))
     mixed_ends = solving.ends
     if not solving.is_proved:
-        solving.columns(solving.deadline)
+        solving.run_double_oracle(solving.deadline)
     # Iterates improved the bounds, and columns did not improve them further.
     is_mixed = ends_before != mixed_ends == solving.ends
     return solving.result("iterates" if is_mixed else "columns")
 
 
-def _by_dags(solving: Solving, engine: DagEngine) -> Equilibrium:
+def _solve_by_dags(solving: Solving, engine: DagEngine) -> Equilibrium:
     """Solve a tree by linear programs over both belief DAGs, or over a part that CFR plays.
 
     Small DAGs are solved whole. For large ones CFR runs some rounds, until a third of all the time
@@ -229,23 +238,23 @@ def _by_dags(solving: Solving, engine: DagEngine) -> Equilibrium:
     deadline = solving.deadline
     num_decisions, _ = engine.shape
     if num_decisions <= MOST_WHOLE_DECISIONS:
-        solving.columns(deadline)
+        solving.run_double_oracle(deadline)
         return solving.result("dag")
     state = minimiser.init(engine)
     third_left = max(deadline.seconds / 3.0 - deadline.spent, 0.0)
     rounds_deadline = deadline.within(third_left)
     state, likely_choices = _likely_choices(engine, minimiser, state, rounds_deadline)
     if likely_choices is None:
-        return _by_cfr(solving, engine, state)
+        return _solve_by_cfr(solving, engine, state)
     for side, choices in zip(solving.sides, likely_choices, strict=True):
         player_forgets = len(side.form.inflated.shared_rows) > 0
         if player_forgets:
             side.restrict(choices)
-    solving.columns(deadline)
+    solving.run_double_oracle(deadline)
     return solving.result("columns")
 
 
-def _by_cfr(solving: Solving, engine: DagEngine, state: RegretState) -> Equilibrium:
+def _solve_by_cfr(solving: Solving, engine: DagEngine, state: RegretState) -> Equilibrium:
     """Go on with discounted CFR over belief DAGs, until the bounds meet or the time is over.
 
     The bounds are exact best responses to the average mixtures, whenever the number of iterations
@@ -261,14 +270,14 @@ def _by_cfr(solving: Solving, engine: DagEngine, state: RegretState) -> Equilibr
     while seconds_left > 0.0 and not solving.is_proved:
         average = engine.mixed(minimiser.average(engine, state))
         for player, dag in enumerate(engine.dags):
-            sequence_values = against(engine.payoffs, average[1 - player].plan, player)
+            sequence_values = payoffs_against(engine.payoffs, average[1 - player].plan, player)
             bound, _ = dag.respond(sequence_values)
-            solving.learn(average, player, bound)
+            solving.record_bound(average, player, bound)
         seconds_left = deadline.left
         if seconds_left > 0.0 or iterations == 0:
             most_in_time = seconds_left * iterations / deadline.spent
             wanted = int(max(1, min(1 + iterations // 10, most_in_time)))
-            state, new_iterations = minimiser.by_loops(engine, state, wanted)
+            state, new_iterations = minimiser.iterate_by_loops(engine, state, wanted)
             iterations += new_iterations
     solving.iterations = int(state.iteration)
     return solving.result("cfr")
@@ -279,16 +288,16 @@ def _likely_choices(
 ) -> tuple[RegretState, list[Choices] | None]:
     """Run some rounds of CFR, and list each player's choices that its average is likely to make.
 
-    Returns the state after them, and the choices of :func:`_choices_of`.
+    Returns the state after them, and the choices of :func:`_find_likely_choices`.
     """
     pace = Pace()
-    steps = partial(minimiser.by_loops, engine)
+    steps = partial(minimiser.iterate_by_loops, engine)
     while int(state.iteration) < CFR_ROUNDS and not deadline.is_over:
         state, _ = pace.steps(steps, state, CFR_ROUNDS - int(state.iteration))
-    return state, _choices_of(engine, minimiser.average(engine, state))
+    return state, _find_likely_choices(engine, minimiser.average(engine, state))
 
 
-def _choices_of(engine: DagEngine, policy: Floats) -> list[Choices] | None:
+def _find_likely_choices(engine: DagEngine, policy: Floats) -> list[Choices] | None:
     """Find the choices of both players' belief DAGs that a policy is likely to make.
 
     Returns for each player whether a choice is a likely one, (C,). The likeliest choice of each
@@ -308,7 +317,7 @@ def _choices_of(engine: DagEngine, policy: Floats) -> list[Choices] | None:
             is_likely[0] = True  # the begin of play
             is_likely[dag.likeliest_choices(probabilities)] = True
             likely_choices.append(is_likely)
-            restricted, *_ = dag.restricted(is_likely)
+            restricted, *_ = dag.restrict(is_likely)
             num_decisions += restricted.num_decisions
         if num_decisions <= MOST_LIKELY_DECISIONS:
             return likely_choices

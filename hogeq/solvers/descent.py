@@ -6,15 +6,15 @@ import numpy as np
 
 from hogeq.search.branching import Status
 from hogeq.search.matrix_games import contains
-from hogeq.solvers.symmetric import MOST, TIE, SymmetricGame
+from hogeq.solvers.symmetric import PROOF_RELAXATIONS, TIE_MARGIN, SymmetricGame
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 
-NEAR: Final = 0.05  # a step leaves out counters that win less than the best one by more than this
-STARTS: Final = 6  # counters of the pool, the latest, from which a search for a response ascends
-SMALLEST: Final = 1e-7  # trust region, at which a descent ends
-SURPLUS: Final = 1e-3  # most win rate beyond 1/2 against a counter that counts as a gain
-RADII: Final = (0.1, 0.01, 0.001)  # trust regions in which an equilibrium is moved
+MODELLED_GAP: Final = 0.05  # counters are modelled that win at most so much less than the best
+NUM_STARTS: Final = 6  # latest counters of the pool, from which a search for a response ascends
+LAST_RADIUS: Final = 1e-7  # trust region, at which a descent ends
+MOST_COUNTED_GAIN: Final = 1e-3  # most win rate beyond 1/2 against a counter that counts as a gain
+CENTRING_RADII: Final = (0.1, 0.01, 0.001)  # trust regions in which an equilibrium is moved
 
 
 def descend(
@@ -32,7 +32,7 @@ def descend(
     lowest_rate, pool = _best_counter_rate(game, policy, pool, deadline)
     radius = 0.5
     models = list[tuple[float, Floats]]()  # of the policy, for the first counters of the pool
-    while radius > SMALLEST and lowest_rate > 0.5 + TIE and deadline.left:
+    while radius > LAST_RADIUS and lowest_rate > 0.5 + TIE_MARGIN and deadline.left:
         models += [linearise(game, policy, game.policy(counter)) for counter in pool[len(models) :]]
         new_policy = maximise_least_rate(models, policy, radius)
         rate, pool = _best_counter_rate(game, new_policy, pool, deadline)
@@ -53,7 +53,9 @@ def _best_counter_rate(
 
     The win rate is 1/2 if no counter wins more, or if the search does not end.
     """
-    search = game.against_policy(policy).respond(pool[-STARTS:], 0.5 + TIE, MOST, deadline)
+    search = game.against_policy(policy).respond(
+        pool[-NUM_STARTS:], 0.5 + TIE_MARGIN, PROOF_RELAXATIONS, deadline
+    )
     if search.status != Status.FOUND:
         return 0.5, pool
     if not contains(pool, search.response):
@@ -81,16 +83,16 @@ def maximise_least_rate(
 def centre(game: SymmetricGame, policy: Floats, pool: Ints, deadline: Deadline) -> Floats:
     """Move an equilibrium policy (R, K) into the interior of the set of all of them.
 
-    A linear program gives the policy a surplus, at most `SURPLUS`, against each counter of the pool
-    (n, R) that does not win just 1/2 against every equilibrium. If the equilibria have an interior,
-    fractions near the policy then are equilibria, too. Returns the policy itself if none of the
-    moves leads to an equilibrium.
+    A linear program lets the policy win more than 1/2, by at most `MOST_COUNTED_GAIN`, against each
+    counter of the pool (n, R) that does not win just 1/2 against every equilibrium. If the
+    equilibria have an interior, fractions near the policy then are equilibria, too. Returns the
+    policy itself if none of the moves leads to an equilibrium.
     """
-    for radius in RADII:
+    for radius in CENTRING_RADII:
         models = [linearise(game, policy, game.policy(counter)) for counter in pool]
-        new_policy = _maximise_gains(models, policy, radius, 0.5, SURPLUS)
+        new_policy = _maximise_gains(models, policy, radius, 0.5, MOST_COUNTED_GAIN)
         rate, pool = _best_counter_rate(game, new_policy, pool, deadline)
-        if rate <= 0.5 + TIE:
+        if rate <= 0.5 + TIE_MARGIN:
             return new_policy
     return policy
 
@@ -115,7 +117,7 @@ def _maximise_gains(
 
     rates = np.array([rate for rate, _ in models])
     gradients = np.stack([gradient for _, gradient in models])
-    is_near = rates <= max(rates.min(), base) + NEAR
+    is_near = rates <= max(rates.min(), base) + MODELLED_GAP
     if most_gain is None:
         gain_columns = np.ones((is_near.sum(), 1))
         gain_bounds: list[tuple[float | None, float | None]] = [(None, None)]

@@ -19,34 +19,34 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from hogeq.search.branching import Status
-from hogeq.search.double_oracle import rounds
+from hogeq.search.double_oracle import double_oracle_rounds
 from hogeq.search.rationals import (
     MOST_DENOMINATOR,
     ExactStates,
     Policy,
     exact_kuhn,
-    floats,
-    rational,
+    to_floats,
+    to_fractions,
 )
-from hogeq.solvers.boxes import Enclosure, Leaf
+from hogeq.solvers.boxes import BoxProof, Leaf
 from hogeq.solvers.descent import centre, descend
 from hogeq.solvers.symmetric import (
-    MOST,
-    TIE,
+    PROOF_RELAXATIONS,
+    TIE_MARGIN,
     Oracle,
     SymmetricGame,
+    list_unbeaten,
     minimal_support,
-    unbeaten_members,
 )
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import scientific
 
-MOST_EXACT: Final = 8  # components whose weights are solved for in rational numbers
-STARTS: Final = 4  # counters of the pool, the latest, from which a search for a response ascends
-SMALLEST: Final = 1e-9  # an exploitability below it counts as 0 until that is proved
+MOST_EXACT_COMPONENTS: Final = 8  # components whose weights are solved for in rational numbers
+NUM_STARTS: Final = 4  # latest counters of the pool, from which a search for a response ascends
+NEGLIGIBLE_EXPLOITABILITY: Final = 1e-9  # less counts as 0 until that is proved
 DENOMINATORS: Final = (2**8, 2**12, 2**16, 2**20)  # largest, of probabilities that are tried
-GAPS: Final = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.0)
+RELATIVE_GAPS: Final = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.0)
 """Gaps between a proved exploitability and one that is known, as parts of the latter."""
 TARGETS: Final = ((0.5, 0.25, 0.2), (0.25, 0.025, 0.6), (0.05, 0.025, 0.5), (0.005, 0.0025, 0.6))
 """Targets of boxes, and what their leaves prove, as parts of the exploitability known; and of the
@@ -158,20 +158,20 @@ class _Decision:
         """Solve the game in mixtures in a part of the time, and decide by its last equilibrium."""
         decided = None
         oracle_deadline = self.deadline.share(0.3)
-        oracle = Oracle(self.game, self.pool, MOST)
-        if list(rounds(oracle, oracle_deadline)):  # there was time for a round
+        oracle = Oracle(self.game, self.pool, PROOF_RELAXATIONS)
+        if list(double_oracle_rounds(oracle, oracle_deadline)):  # there was time for a round
             self.pool = oracle.pool
-            decided = self.by_mixture(oracle)
+            decided = self.decide_by_mixture(oracle)
         return decided or self.result("open")
 
-    def by_mixture(self, oracle: Oracle) -> Existence | None:
+    def decide_by_mixture(self, oracle: Oracle) -> Existence | None:
         """Decide by the mixture that is an equilibrium of a pool of matrices.
 
         Try whether one of its matrices is an equilibrium, then policies near it. If none is, try to
         prove that no policy is one, by boxes. None if nothing is proved.
         """
         weights = minimal_support(oracle)
-        is_beaten = (oracle.payoffs @ weights).max() > 0.5 + TIE  # by a matrix of the pool
+        is_beaten = (oracle.payoffs @ weights).max() > 0.5 + TIE_MARGIN  # by a matrix of the pool
         if is_beaten:  # by errors of linear programs
             weights = oracle.weights
         used = weights > 0.0
@@ -180,11 +180,11 @@ class _Decision:
         if oracle.search.status == Status.CLOSED:  # the mixture is an equilibrium of the game
             self.components = len(weights)
             policies = self.game.policy(matrices)
-            problem = self.game.folded(weights, policies, deadline=self.deadline)
+            problem = self.game.pose_folded(weights, policies, deadline=self.deadline)
             if problem is not None:
                 self.memory = problem.value(problem.unfixed) - 0.5
-        decided = self.by_matrix(oracle) or self.by_policy(weights, matrices)
-        return decided or self.by_boxes(matrices)
+        decided = self.try_matrices(oracle) or self.try_kuhn_policy(weights, matrices)
+        return decided or self.try_boxes(matrices)
 
     def result(self, kind: Kind, lower: float = 0.0, **proof: Any) -> Existence:
         """Give the best policy so far, with bounds on the exploitability, and a proof.
@@ -211,12 +211,12 @@ class _Decision:
         until one is not decided in time.
         """
         problem = self.game.against_policy(self.policy)
-        _, best_value = problem.ascend(self.pool[-STARTS:], self.deadline)
+        _, best_value = problem.ascend(self.pool[-NUM_STARTS:], self.deadline)
         bound = problem.value(problem.unfixed) + problem.error
-        gaps = list(GAPS)
+        gaps = list(RELATIVE_GAPS)
         while gaps:
-            target = best_value + gaps[0] * (best_value - 0.5) + TIE
-            search = problem.close(target, MOST, self.deadline)
+            target = best_value + gaps[0] * (best_value - 0.5) + TIE_MARGIN
+            search = problem.branch_and_bound(target, PROOF_RELAXATIONS, self.deadline)
             if search.status == Status.OPEN:
                 break
             if search.status == Status.FOUND:  # a better response: the gap is tried again
@@ -232,10 +232,12 @@ class _Decision:
         `policy` has fractions; `kind` is that of the result. None if some matrix beats it, or if
         there is no time for the proof.
         """
-        probabilities = floats(policy)
+        probabilities = to_floats(policy)
         problem = self.game.against_policy(probabilities)
-        starts = self.pool[-STARTS:]
-        search = problem.respond(starts, 0.5 + TIE, 10 * MOST, self.deadline, is_priced=False)
+        starts = self.pool[-NUM_STARTS:]
+        search = problem.respond(
+            starts, 0.5 + TIE_MARGIN, 10 * PROOF_RELAXATIONS, self.deadline, is_priced=False
+        )
         if search.status != Status.CLOSED or not self.has_time_for_fractions:
             return None
         self.policy = probabilities
@@ -250,16 +252,16 @@ class _Decision:
             numerators.append([int(probability * common_denominator) for probability in row])
         return self.result(kind, policy=numerators, tree=search.tree.tolist())
 
-    def by_matrix(self, oracle: Oracle) -> Existence | None:
+    def try_matrices(self, oracle: Oracle) -> Existence | None:
         """Try as equilibria the matrices that none of the pool beats, the heaviest first."""
-        for member in unbeaten_members(oracle):
+        for member in list_unbeaten(oracle):
             policy = self.game.policy(oracle.pool[member])
-            decided = self.certify(rational(policy, 1), "matrix")
+            decided = self.certify(to_fractions(policy, 1), "matrix")
             if decided is not None:
                 return decided
         return None
 
-    def by_policy(self, weights: Floats, matrices: Ints) -> Existence | None:
+    def try_kuhn_policy(self, weights: Floats, matrices: Ints) -> Existence | None:
         """Try whether Kuhn's policy of a mixture of matrices (n, R) is an equilibrium.
 
         That is in fractions, for few matrices. If it is none, descend from it, or else from the
@@ -267,16 +269,16 @@ class _Decision:
         """
         start = np.tensordot(weights, self.game.policy(matrices), 1)
         kuhn_policy = None
-        if len(matrices) <= MOST_EXACT and self.has_time_for_fractions:
+        if len(matrices) <= MOST_EXACT_COMPONENTS and self.has_time_for_fractions:
             kuhn_policy = exact_kuhn(self.exact, matrices, self.deadline)
         if kuhn_policy is not None:
             decided = self.certify(kuhn_policy, "policy")
             if decided is not None:
                 return decided
-            start = floats(kuhn_policy)
-        return self.by_descent(start)
+            start = to_floats(kuhn_policy)
+        return self.try_descent(start)
 
-    def by_descent(self, policy: Floats) -> Existence | None:
+    def try_descent(self, policy: Floats) -> Existence | None:
         """Lower the exploitability of a policy (R, K) from where it is, and keep the best policy.
 
         If it falls to 0, try to prove that a policy of fractions near it is an equilibrium; then
@@ -286,24 +288,24 @@ class _Decision:
         if rate - 0.5 < self.loss:
             self.policy = policy
             self.loss = rate - 0.5
-        if rate > 0.5 + SMALLEST:
+        if rate > 0.5 + NEGLIGIBLE_EXPLOITABILITY:
             return None
-        decided = self.by_fractions(policy)
+        decided = self.try_fractions(policy)
         if decided is None:
             centred = centre(self.game, policy, self.pool, self.deadline)
             if centred is not policy:  # `centre` gives the policy itself if it has no better one
-                decided = self.by_fractions(centred)
+                decided = self.try_fractions(centred)
         return decided
 
-    def by_fractions(self, policy: Floats) -> Existence | None:
+    def try_fractions(self, policy: Floats) -> Existence | None:
         """Try to prove that fractions near a policy are an equilibrium, by rising denominators."""
         for largest_denominator in DENOMINATORS:
-            decided = self.certify(rational(policy, largest_denominator), "policy")
+            decided = self.certify(to_fractions(policy, largest_denominator), "policy")
             if decided is not None:
                 return decided
         return None
 
-    def by_boxes(self, matrices: Ints) -> Existence | None:
+    def try_boxes(self, matrices: Ints) -> Existence | None:
         """Try to prove that no policy is an equilibrium: boxes of all policies are beaten.
 
         Each box is beaten by a mixture of counters. The targets fall. `matrices` (n, R) of an
@@ -313,12 +315,12 @@ class _Decision:
         """
         decided = None
         for target_share, proved_share, time_share in TARGETS:
-            while decided is None and self.loss > SMALLEST:
+            while decided is None and self.loss > NEGLIGIBLE_EXPLOITABILITY:
                 loss_before = self.loss
                 deadline = self.deadline.share(time_share)
                 loss = min(loss_before, 0.1)
                 target, proved = target_share * loss, proved_share * loss
-                boxes = Enclosure(self.game, self.pool, target, proved, deadline)
+                boxes = BoxProof(self.game, self.pool, target, proved, deadline)
                 is_proved = boxes.prove(self.game.graph.pure, matrices)
                 self.pool = boxes.pool
                 if is_proved:
@@ -326,7 +328,7 @@ class _Decision:
                     lower = min(0.5 - leaf.search.bound for leaf in leaves)
                     return self.result("none", lower, **boxes.proof())
                 if boxes.policy is not None:
-                    decided = self.by_descent(boxes.policy)
+                    decided = self.try_descent(boxes.policy)
                 if self.loss >= loss_before:
                     break
         return decided

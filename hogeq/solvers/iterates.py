@@ -27,25 +27,25 @@ from hogeq.solvers.regret import CFRPlus
 from hogeq.strategies.arrays import normalised
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
-from hogeq.trees.beliefs import drawing, remembering
+from hogeq.trees.beliefs import draw_dag, recall_dag
 from hogeq.trees.columns import Solving
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.restricted import solve_restricted
 from hogeq.trees.rows import is_too_wide
-from hogeq.trees.sequence_payoffs import against
+from hogeq.trees.sequence_payoffs import payoffs_against
 from hogeq.trees.sequences import sequence_form
 
-KEPT: Final = 120
+MOST_ITERATES: Final = 120
 """Iterates of a player that a linear program weighs."""
 
-DISTANCE: Final = 5
+FIRST_DISTANCE: Final = 5
 """Iterations of CFR+ between two iterates, in the first round."""
 
-PASSES: Final = 0.25
+PASS_EFFORT: Final = 0.25
 """Time for an iteration of both pools, in that of making an entry of a sparse array a node."""
 
-STALLED: Final = 0.9
+LARGEST_GAP_RATIO: Final = 0.9
 """A round must lower the distance between the bounds to this share of it, or it is the last."""
 
 
@@ -63,13 +63,13 @@ def mix_iterates(solving: Solving, deadline: Deadline) -> None:
     """
     tree = solving.tree
     forms = [sequence_form(tree, player) for player in (0, 1)]
-    rows_stored = KEPT * tree.num_rows + sum(form.num_refined for form in forms)
+    rows_stored = MOST_ITERATES * tree.num_rows + sum(form.num_refined for form in forms)
     has_order = all(form.has_row_order for form in forms)
-    has_time = deadline.allows(PASSES * KEPT * DISTANCE * tree.num_nodes)
+    has_time = deadline.allows(PASS_EFFORT * MOST_ITERATES * FIRST_DISTANCE * tree.num_nodes)
     if not (has_order and has_time) or is_too_wide(rows_stored, tree.num_actions):
         return
     pools = [_Pool(solving, player) for player in (0, 1)]
-    distance = DISTANCE
+    distance = FIRST_DISTANCE
     gap = np.inf
     while not (solving.is_proved or deadline.is_over):
         for pool in pools:
@@ -78,7 +78,7 @@ def mix_iterates(solving: Solving, deadline: Deadline) -> None:
         last_gap = gap
         gap = sum(solving.bounds)
         has_no_bound = np.isinf(gap)  # a linear program was not solved in time
-        if has_no_bound or gap > STALLED * last_gap:
+        if has_no_bound or gap > LARGEST_GAP_RATIO * last_gap:
             break
         distance *= 2
 
@@ -96,7 +96,7 @@ class _Pool:
     def renew(self, distance: int, deadline: Deadline) -> None:
         """Drop the first third of the iterates, and make new ones until the pool is full."""
         self.iterates = self.iterates[len(self.iterates) // 3 :]
-        while len(self.iterates) < KEPT:
+        while len(self.iterates) < MOST_ITERATES:
             for _ in range(distance):
                 if deadline.is_over:
                     return
@@ -132,17 +132,17 @@ class _Pool:
         player = self.player
         other = 1 - self.player
         payoffs = solving.payoffs if player == 0 else csr_array(-solving.payoffs.T)  # to the player
-        own_dag = drawing(solving.forms[player], np.array(self.iterates))  # draws an iterate
-        other_dag = remembering(solving.forms[other])  # has perfect recall
+        own_dag = draw_dag(solving.forms[player], np.array(self.iterates))  # draws an iterate
+        other_dag = recall_dag(solving.forms[other])  # has perfect recall
         mixtures = solve_restricted(payoffs, (own_dag, other_dag), deadline)
         if mixtures is None:
             return
         own_mixture, remembering_mixture = mixtures
-        sequence_values = against(solving.payoffs, own_mixture.plan, other)
+        sequence_values = payoffs_against(solving.payoffs, own_mixture.plan, other)
         bound, _ = other_dag.respond(sequence_values)  # value of a best response
         other_policy = remembering_mixture.as_policy()
         by_player = [own_mixture, other_policy] if player == 0 else [other_policy, own_mixture]
-        solving.learn(by_player, other, bound)
+        solving.record_bound(by_player, other, bound)
 
 
 def recalling(tree: FlatTree, player: int) -> FlatTree:

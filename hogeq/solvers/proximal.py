@@ -9,7 +9,7 @@ minimization of non-smooth functions", section 4.
 An action is *open* if the step may give it a probability other than 0 and 1.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -17,24 +17,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from hogeq.search.population import overlooked
+from hogeq.search.population import find_overlooked
 from hogeq.solvers.cuts import BundleState, Point, modelled_rates
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Ints, Singles
 from hogeq.support.workers import compute
 
-NEWTON_STEPS = 30  # at most; DECREMENT ends the method before
-DECREMENT = 1e-13  # of the dual value, in win probability: below it the weights are optimal
-SHORTEST = 1e-6  # least share of a Newton step that is tried
-PIECE = 1 << 19  # numbers of an array that one task computes: fewer cost more in calls
-UNSEEN = -60.0  # logit of a column beyond the components in the row of the draw: no probability
+NEWTON_STEPS = 30  # at most; LEAST_DECREMENT ends the method before
+LEAST_DECREMENT = 1e-13  # of the dual value, in win probability: below it the weights are optimal
+LEAST_NEWTON_SHARE = 1e-6  # least share of a Newton step that is tried
+NUMBERS_PER_TASK = 1 << 19  # numbers of an array that one task computes: fewer cost more in calls
+IMPOSSIBLE_LOGIT = -60.0  # of a column beyond the components, in the row of the draw
 RIDGE = 1e-9  # relative; keeps the quadratic of models that are copies of each other definite
 LEAST_REACH: Final = 1e-9  # least weight of a row in the divergence
 LEAST_WEIGHT: Final = 1e-3  # of a component, so that none is lost for good
-CURVED: Final = 1e-7  # least share of the reach that a roll must have to count in the curvature
-ALIVE: Final = 1e-6  # weight below which a counter had no part in the last step
-ROUNDS: Final = 6  # of adding counters that the step overlooked ...
-MORE: Final = 10  # ... at most so many at a time
+LEAST_CURVED_SHARE: Final = 1e-7  # of the reach, for a roll to count in the curvature
+USED_WEIGHT: Final = 1e-6  # weight below which a counter had no part in the last step
+LEAST_EXCESS: Final = 1e-6  # a counter is overlooked that wins by more than this above the level
+MOST_ROUNDS: Final = 6  # of adding counters that the step overlooked ...
+MOST_ADDED: Final = 10  # ... at most so many at a time
 
 
 class Trial(NamedTuple):
@@ -106,7 +107,7 @@ def proximal_step(
     """
     count = len(gradients)
     flat_gradients = gradients.reshape(count, -1)
-    open_parts, forced_actions = _open_actions(logits, gradients, step / infoset_reach, rare)
+    open_parts, forced_actions = _split_open_actions(logits, gradients, step / infoset_reach, rare)
     # Actions of probability 1 add a constant to each model.
     constants = constants + flat_gradients[:, forced_actions].sum(axis=1, dtype=np.float64)
 
@@ -120,28 +121,42 @@ def proximal_step(
         hessian_terms = compute(partial(_hessian_term, least_reach / step), pairs, local=True)
         hessian = sum(hessian_terms) + softness * np.eye(count)
         direction = _quadratic_minimiser(hessian, current.gradient, weights) - weights
-        slope = float(current.gradient @ direction)
-        if slope > -DECREMENT:
+        step_taken = _backtrack(dual, weights, current, direction, rounding)
+        if step_taken is None:
             break
-        # Backtracking. If a whole step gains less than models are rounded by, a shorter one is no
-        # better.
-        shortest = SHORTEST if slope < -rounding else 0.5
-        length = 1.0
-        while length > shortest:
-            new_weights = weights + length * direction
-            new = dual(new_weights)
-            if new.value <= current.value + 0.1 * length * slope:  # Armijo's condition
-                break
-            length *= 0.5
-        if length <= shortest:  # no step lowers the dual enough
-            break
-        weights = new_weights
-        current = new
+        weights, current = step_taken
     policy = np.zeros(logits.size)
     policy[forced_actions] = 1.0
     for part, probabilities in zip(open_parts, current.probabilities, strict=True):
         policy[part.actions] = probabilities
     return policy.reshape(logits.shape), weights
+
+
+def _backtrack(
+    dual: Callable[[Floats], _DualPoint],
+    weights: Floats,
+    current: _DualPoint,
+    direction: Floats,
+    rounding: float,
+) -> tuple[Floats, _DualPoint] | None:
+    """Step from weights (C,) in a direction (C,), by half as much until the dual falls enough.
+
+    `current` is the dual at the weights, and `rounding` the relative error of the models. Returns
+    the new weights and the dual there; None if no step lowers it enough: then they are optimal.
+    """
+    slope = float(current.gradient @ direction)
+    if slope > -LEAST_DECREMENT:
+        return None
+    # If a whole step gains less than models are rounded by, a shorter one is no better.
+    shortest = LEAST_NEWTON_SHARE if slope < -rounding else 0.5
+    length = 1.0
+    while length > shortest:
+        new_weights = weights + length * direction
+        new = dual(new_weights)
+        if new.value <= current.value + 0.1 * length * slope:  # Armijo's condition
+            return new_weights, new
+        length *= 0.5
+    return None
 
 
 def _dual_term(weights: Floats, part: _OpenActions) -> tuple[float, Floats, NDArray[np.floating]]:
@@ -187,7 +202,7 @@ def _hessian_term(least: float, part_and_probabilities: tuple[_OpenActions, Floa
     return double @ double.T
 
 
-def _open_actions(
+def _split_open_actions(
     logits: Floats, gradients: NDArray[np.floating], row_steps: Floats, rare: float
 ) -> tuple[list[_OpenActions], Ints]:
     """Open actions, in parts for workers; and the only action left of every other row.
@@ -199,7 +214,7 @@ def _open_actions(
     """
     is_open = np.ones(logits.shape, np.bool_)
     if rare > 0.0:
-        rule_out = partial(_is_open, logits, gradients, row_steps, rare)
+        rule_out = partial(_find_open_actions, logits, gradients, row_steps, rare)
         slices = _row_slices(len(logits), gradients[:, 0].size)
         is_open = np.concatenate(compute(rule_out, slices, local=True))
     open_count = is_open.sum(axis=1)
@@ -208,12 +223,12 @@ def _open_actions(
     forced_actions = forced_rows * logits.shape[1] + logits[forced_rows].argmax(axis=1)
     numbers = int(open_count[open_rows].sum()) * len(gradients)  # of all open gradients
     slices = _row_slices(len(open_rows), numbers // max(1, len(open_rows)))
-    gather = partial(_gather, logits, gradients, row_steps, is_open)
+    gather = partial(_gather_open_actions, logits, gradients, row_steps, is_open)
     parts = compute(gather, [open_rows[part] for part in slices], local=True)
     return parts, forced_actions
 
 
-def _is_open(
+def _find_open_actions(
     logits: Floats, gradients: NDArray[np.floating], row_steps: Floats, rare: float, part: slice
 ) -> NDArray[np.bool_]:
     """Mark the open actions in a slice of the rows: those that the step may make likely enough.
@@ -229,7 +244,7 @@ def _is_open(
     return logit_gap + row_steps[part, None] * most_gained > np.log(rare)
 
 
-def _gather(
+def _gather_open_actions(
     logits: Floats,
     gradients: NDArray[np.floating],
     row_steps: Floats,
@@ -254,8 +269,8 @@ def _row_starts(row: Ints) -> Ints:
 
 
 def _row_slices(rows: int, width: int) -> list[slice]:
-    """Slices of an array of so many rows, with about `PIECE` numbers each."""
-    step = max(1, PIECE // max(1, width))
+    """Slices of an array of so many rows, with about `NUMBERS_PER_TASK` numbers each."""
+    step = max(1, NUMBERS_PER_TASK // max(1, width))
     return [slice(first, min(first + step, rows)) for first in range(0, rows, step)]
 
 
@@ -330,13 +345,15 @@ class ProximalProblem(NamedTuple):
         counter_rates = 1.0 - self.component_rates @ self.state.point.draw
         row_logits = self._row_logits()
         weights = self.state.weights
-        least_of_strongest = np.sort(counter_rates)[-MORE:][0]
-        active = np.flatnonzero((weights > ALIVE) | (counter_rates >= least_of_strongest))
-        for _ in range(ROUNDS):
+        least_of_strongest = np.sort(counter_rates)[-MOST_ADDED:][0]
+        active = np.flatnonzero((weights > USED_WEIGHT) | (counter_rates >= least_of_strongest))
+        for _ in range(MOST_ROUNDS):
             trial = self._step_by(active, weights, row_logits)
             weights = trial.weights
             level = soft_maximum_level(trial.rates[active], self.softness)
-            overlooked_counters = overlooked(trial.rates, level + ALIVE, active, MORE)
+            overlooked_counters = find_overlooked(
+                trial.rates, level + LEAST_EXCESS, active, MOST_ADDED
+            )
             if len(overlooked_counters) == 0:
                 break
             active = np.append(active, overlooked_counters)
@@ -346,8 +363,8 @@ class ProximalProblem(NamedTuple):
         """Logits from which the step moves: of all rows of n components, and of their draw.
 
         The draw, the probabilities of the components, is treated as one more row, unless n is 1.
-        Rows are then as wide as the larger of K and n; `UNSEEN` fills them, so that what is not
-        there has no probability.
+        Rows are then as wide as the larger of K and n; `IMPOSSIBLE_LOGIT` fills their unused
+        columns.
         """
         components, draw = self.state.point
         actions = components.shape[-1]
@@ -355,7 +372,7 @@ class ProximalProblem(NamedTuple):
         if len(components) == 1:
             return logits
         width = max(actions, len(draw))
-        with_draw = np.full((len(logits) + 1, width), UNSEEN)
+        with_draw = np.full((len(logits) + 1, width), IMPOSSIBLE_LOGIT)
         with_draw[:-1, :actions] = logits
         with_draw[-1, : len(draw)] = np.log(draw)
         return with_draw
@@ -382,7 +399,7 @@ class ProximalProblem(NamedTuple):
             np.append(reach, reach_of_draw) if is_mixture else reach,
             float(self.state.step_size),
             start[active] + len(active) ** -2.0,  # so that each counter has some weight
-            least_reach=CURVED,
+            least_reach=LEAST_CURVED_SHARE,
             rare=self.floor,
             softness=self.softness,
         )

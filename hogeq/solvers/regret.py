@@ -30,8 +30,8 @@ from hogeq.support.parameters import (
     parameters,
 )
 
-EXPONENTS: Final = {"uniform": 0.0, "linear": 1.0, "quadratic": 2.0}  # names of gamma
-SELF_PLAY: Final = 100  # iterations of `self_played`
+GAMMA_BY_AVERAGING: Final = {"uniform": 0.0, "linear": 1.0, "quadratic": 2.0}  # names of gamma
+SELF_PLAY_ITERATIONS: Final = 100  # iterations of `self_played`
 
 
 def _no_nan(value: object) -> object:
@@ -148,10 +148,12 @@ class RegretMinimiser(Solver[RegretState]):
         if (self.regret_weight, self.average_weight) == ("counterfactual", "own"):
             loops = shared_minimiser(game)
         if loops is None:
-            return self._by_passes(game, state), 1
-        return self.by_loops(loops, state, most)
+            return self._iterate_by_passes(game, state), 1
+        return self.iterate_by_loops(loops, state, most)
 
-    def by_loops(self, loops: Minimiser, state: RegretState, most: int) -> tuple[RegretState, int]:
+    def iterate_by_loops(
+        self, loops: Minimiser, state: RegretState, most: int
+    ) -> tuple[RegretState, int]:
         """Do `most` iterations by compiled loops; the state, and how many were done.
 
         The loops change its tables in place. Iteration t has factors: its weight in the average,
@@ -164,7 +166,7 @@ class RegretMinimiser(Solver[RegretState]):
         except OverflowError:
             if most == 1:
                 raise
-            return self.by_loops(loops, state, 1)
+            return self.iterate_by_loops(loops, state, 1)
         table = 0  # games that have compiled loops have one table
         loops.run(
             state.regrets[table],
@@ -177,7 +179,7 @@ class RegretMinimiser(Solver[RegretState]):
         )
         return state._replace(iteration=np.array(done + most, np.int64)), most
 
-    def _by_passes(self, game: Engine, state: RegretState) -> RegretState:
+    def _iterate_by_passes(self, game: Engine, state: RegretState) -> RegretState:
         """Do an iteration by passes over the game, for any weights of regrets and averages.
 
         Changes the tables of the state in place. It has one table for all rows; or, if both seats
@@ -201,18 +203,25 @@ class RegretMinimiser(Solver[RegretState]):
             strategy = policies[table, rows]
             increments = played.values[rows]
             increments -= np.einsum("...k,...k->...", increments, strategy)[..., None]
-            state.strategy_sum[table, rows] += (average_factor * reach[rows])[..., None] * strategy
+            average_weights = average_factor * reach[rows]
+            state.strategy_sum[table, rows] += average_weights[..., None] * strategy
             regrets = state.regrets[table, rows]  # a view, so that the state changes
-            regrets += increments
-            if self.plus:
-                np.maximum(regrets, 0.0, out=regrets)
-            if self.alpha != np.inf or self.beta != np.inf:
-                regrets *= np.where(regrets > 0.0, positive_factor, negative_factor)
+            self._add_regrets(regrets, increments, positive_factor, negative_factor)
             if self.predictive:
                 state.prediction[table, rows] = increments
             if self.alternating:  # the opponent is updated against the new strategy
                 policies[table] = self._current(state, table)
         return state._replace(iteration=np.array(iteration, np.int64))
+
+    def _add_regrets(
+        self, regrets: Floats, increments: Floats, positive_factor: float, negative_factor: float
+    ) -> None:
+        """Add increments to regrets (..., K) in place; then cut and discount these, as set."""
+        regrets += increments
+        if self.plus:
+            np.maximum(regrets, 0.0, out=regrets)
+        if self.alpha != np.inf or self.beta != np.inf:
+            regrets *= np.where(regrets > 0.0, positive_factor, negative_factor)
 
     def _average_reach(self, game: Engine, policies: Floats, played: Counterfactual) -> Floats:
         """Reach (G, G) by which the strategy of the first of two policies is averaged.
@@ -261,7 +270,7 @@ class RegretMinimiser(Solver[RegretState]):
 
     def _factors(self, iteration: int) -> tuple[float, float, float]:
         """Weight of an iteration in the average, discounts of positive and negative regrets."""
-        weight = float(iteration) ** EXPONENTS.get(self.averaging, self.gamma)
+        weight = float(iteration) ** GAMMA_BY_AVERAGING.get(self.averaging, self.gamma)
         return weight, _discount(iteration, self.alpha), _discount(iteration, self.beta)
 
     def _current(self, state: RegretState, table: int) -> Floats:
@@ -340,7 +349,7 @@ def self_played(
     Without time they are fewer.
     """
     state = minimiser.init(game)
-    for _ in range(SELF_PLAY):
+    for _ in range(SELF_PLAY_ITERATIONS):
         state = minimiser.step(game, state)
         if deadline.is_over:
             break

@@ -11,7 +11,7 @@ from hogeq.model.protocol import Engine
 from hogeq.model.shared import shared_workspace
 from hogeq.search.ascent import SearchContext, random_policy
 from hogeq.search.counter_search import CounterSearch
-from hogeq.search.double_oracle import rounds
+from hogeq.search.double_oracle import double_oracle_rounds
 from hogeq.search.matrix_games import PoolGame
 from hogeq.search.population import Population
 from hogeq.solvers.base import Solver, solver
@@ -105,7 +105,7 @@ class FictitiousPlay(Solver[FictitiousState]):
         target = self.mixture(game, state) or Strategy.unchecked(state.average)
         response = self._response(game, target)
         win_rates = Population(game, target.policies).rates_of(response)
-        average = self._mixed(game, state.average, response, self._step_size(iteration))
+        average = self._mix_into_average(game, state.average, response, self._step_size(iteration))
         matrices = state.matrices
         if self.keep_matrices:
             newest = response if self.responder == "stochastic" else likeliest(response)
@@ -114,7 +114,7 @@ class FictitiousPlay(Solver[FictitiousState]):
         return FictitiousState(average, matrices, rate, np.array(iteration, np.int64))
 
     @staticmethod
-    def _mixed(game: Engine, average: Floats, response: Floats, weight: float) -> Floats:
+    def _mix_into_average(game: Engine, average: Floats, response: Floats, weight: float) -> Floats:
         """Mix a response of some weight into the average policy (G, G, K).
 
         Each row of the two counts in proportion to its reach against the average policy. Rows that
@@ -234,7 +234,7 @@ class DoubleOracle(Solver[OracleState]):
         already, pool and equilibrium stay.
         """
         restricted = SearchedPool(self, game, state)
-        next(rounds(restricted, FOREVER))
+        next(double_oracle_rounds(restricted, FOREVER))
         return OracleState(
             pool=restricted.pool,
             payoffs=restricted.payoffs,
@@ -274,14 +274,14 @@ class SearchedPool(PoolGame):
         """Search for a response to the equilibrium, from so many starts, and add the best."""
         game = self.game
         target = strategy_of(game, Mixture(*mixtures))
-        searches = [self._search(start) for start in range(self.solver.responders)]
+        searches = [self._make_search(start) for start in range(self.solver.responders)]
         results = compute(partial(CounterSearch.run, game=game, strategy=target), searches)
         response = max(results, key=lambda result: result.rate).matrix
         win_rates = Population(game, self.pool).rates_of(one_hot(response, game.num_actions))
         self.responder_win = float(win_rates @ self.weights)
         return self.add(response, win_rates)
 
-    def _search(self, start: int) -> CounterSearch:
+    def _make_search(self, start: int) -> CounterSearch:
         """Pose the search from start number `start`.
 
         Start 0 is the mean of the newest matrix and the uniform policy; others are random policies.

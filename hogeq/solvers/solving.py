@@ -1,6 +1,7 @@
 """Solvers called from Python: so many iterations, or as many as the time allows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from time import perf_counter
@@ -12,14 +13,13 @@ from hogeq.evaluation import tablebase
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine
 from hogeq.search.bounds import (
-    SEARCHING,
+    SEARCH_TIME_SHARE,
     bound_in_time,
     bound_margin,
     full_memory_bound,
     is_half_or_less,
 )
-from hogeq.search.exploitability import Interval, Measurement
-from hogeq.search.results import WIN_RATES, Budget, Equilibrium, Units
+from hogeq.search.results import WIN_RATES, Budget, Equilibrium, Interval, Measurement, Units
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.base import Solver
 from hogeq.solvers.bundle import MixtureBundle
@@ -32,9 +32,9 @@ from hogeq.support.pacing import Pace, schedule
 from hogeq.support.parameters import Count, check, keys, require_known
 from hogeq.support.progress import phase
 
-FIRST_STEP: Final = 6.0  # time for the solver to begin and to make a step, in times of self-play
-SECOND_STEP: Final = 6.0  # time of the second step, in times of the first, which has few counters
-GROWTH: Final = 1.5  # most by which the time of a step grows from one to the next
+FIRST_STEP_TIME: Final = 6.0  # of a beginning and a first step, in times of self-play
+SECOND_STEP_TIME: Final = 6.0  # in times of the first step, which has few counters
+MOST_GROWTH: Final = 1.5  # most by which the time of a step grows from one to the next
 CURVE_BUDGET: Final = Budget(starts=2, kicks=0, seconds=5.0, exact_seconds=0.0)
 """Effort of each measurement of a curve: a search without kicks, and no integer program."""
 
@@ -100,7 +100,7 @@ class Solution:
         By ``game.exploitability(solution)``; ``game.exploitability(solution, budget)`` chooses the
         effort.
         """
-        return self._measured(self.strategy)
+        return self._measure(self.strategy)
 
     @cached_property
     def curve(self) -> tuple[Measurement, ...]:
@@ -126,11 +126,11 @@ class Solution:
         intervals = list[Interval]()
         with phase("measuring", len(self.snapshots), "snapshots") as progress:
             for snapshot in self.snapshots:
-                intervals.append(self._measured(snapshot.strategy, self.curve_budget))
+                intervals.append(self._measure(snapshot.strategy, self.curve_budget))
                 progress.step()
         return tuple(intervals)
 
-    def _measured(self, strategy: Strategy, budget: Budget | None = None) -> Interval:
+    def _measure(self, strategy: Strategy, budget: Budget | None = None) -> Interval:
         """Measure a strategy's exploitability in the game of the solution."""
         if self.measure is None:
             raise HogeqError("solution: has no game; allowed: game.exploitability(solution)")
@@ -178,15 +178,11 @@ def solve(game: Engine, name: str, iterations: int, **parameters: Any) -> Soluti
     with phase("solving", iterations) as progress:
         state = solver.init(game)
         pace = Pace()
-        steps = partial(solver.steps, game)
         finished = 0
         for stop in schedule(iterations, "log"):
             while finished < stop:
-                try:
-                    state, done = pace.steps(steps, state, stop - finished)
-                except (OverflowError, FloatingPointError) as error:
-                    fault = f"failed at iteration {finished + 1}: {error.args[-1]}"
-                    raise HogeqError(f"solver {name}: {fault}") from error
+                with _overflow_named(name, finished + 1):
+                    state, done = pace.steps(partial(solver.steps, game), state, stop - finished)
                 finished += done
                 progress.step(done)
             now = perf_counter()
@@ -203,6 +199,16 @@ def solve(game: Engine, name: str, iterations: int, **parameters: Any) -> Soluti
         seconds=snapshots[-1].seconds,
         snapshots=tuple(snapshots),
     )
+
+
+@contextmanager
+def _overflow_named(solver_name: str, iteration: int) -> Iterator[None]:
+    """Turn an overflow into a `HogeqError` that names the solver and the iteration."""
+    try:
+        yield
+    except (OverflowError, FloatingPointError) as error:
+        fault = f"failed at iteration {iteration}: {error.args[-1]}"
+        raise HogeqError(f"solver {solver_name}: {fault}") from error
 
 
 def strategies(solver: Solver[Any], game: Engine, state: Any) -> tuple[Strategy, Strategy | None]:
@@ -229,7 +235,7 @@ def by_one_strategy(game: HogEngine, limit: float | Deadline) -> Equilibrium:
     """
     deadline = Deadline.of(limit)
     if game.has_memory:
-        candidates = by_solvers(game, deadline.share(SEARCHING))
+        candidates = by_solvers(game, deadline.share(SEARCH_TIME_SHARE))
     else:
         matrix = tablebase.solve(game).matrix
         candidates = [Candidate(strategy_of(game, matrix), "tablebase")]
@@ -274,26 +280,37 @@ def by_solvers(game: Engine, deadline: Deadline) -> list[Candidate]:
     expected_seconds = deadline.spent - spent_before  # of self-play, then of the longest step
     candidates = [Candidate(strategy_of(game, policy), "dcfr", iterations)]
     share_of_cfr = 0.25
-    has_time_for_bundle = deadline.left * (1.0 - share_of_cfr) >= FIRST_STEP * expected_seconds
+    has_time_for_bundle = deadline.left * (1.0 - share_of_cfr) >= FIRST_STEP_TIME * expected_seconds
     if not game.positions_recur and not deadline.is_over:
         time_for_cfr = deadline.share(share_of_cfr if has_time_for_bundle else 1.0)
         policy, iterations = self_played(game, CFRPlus(), time_for_cfr)
         candidates.append(Candidate(strategy_of(game, policy), "cfr_plus", iterations))
     if not has_time_for_bundle:
         return candidates
+    candidates += _mixture_in_time(game, deadline, expected_seconds)
+    return candidates
+
+
+def _mixture_in_time(game: Engine, deadline: Deadline, first_seconds: float) -> list[Candidate]:
+    """Do steps of the mixture bundle until the time is over; none if there is no time for one.
+
+    A step begins only if as much time is left as it should take, by the longest step so far; the
+    first is expected to take `first_seconds` times `MOST_GROWTH`.
+    """
     solver = MixtureBundle()
     state = solver.init(game)
+    expected_seconds = first_seconds
     iterations = 0
-    growth = GROWTH
+    growth = MOST_GROWTH
     while deadline.left > growth * expected_seconds:
         spent_before = deadline.spent
         state = solver.step(game, state)
         step_seconds = deadline.spent - spent_before
         is_first_step = iterations == 0
         expected_seconds = step_seconds if is_first_step else max(step_seconds, expected_seconds)
-        growth = SECOND_STEP if is_first_step else GROWTH
+        growth = SECOND_STEP_TIME if is_first_step else MOST_GROWTH
         iterations += 1
-    if iterations > 0:
-        mixture = strategy_of(game, solver.mixture(game, state))
-        candidates.append(Candidate(mixture, "mixture_bundle", iterations))
-    return candidates
+    if iterations == 0:
+        return []
+    mixture = strategy_of(game, solver.mixture(game, state))
+    return [Candidate(mixture, "mixture_bundle", iterations)]

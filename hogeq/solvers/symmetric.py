@@ -9,11 +9,11 @@ from hogeq.model.protocol import Engine
 from hogeq.search.branching import (
     MOST_RELAXATIONS,
     ResponseGraph,
-    Responses,
+    ResponseProblem,
     ResponseSearch,
     Status,
 )
-from hogeq.search.double_oracle import rounds
+from hogeq.search.double_oracle import double_oracle_rounds
 from hogeq.search.folding import folded
 from hogeq.search.matrix_games import PoolGame, equalising_weights, nash_of_matrix
 from hogeq.search.results import Equilibrium
@@ -22,8 +22,8 @@ from hogeq.strategies.strategy import Mixture
 from hogeq.support.aliases import Floats, Ints, matrix_type
 from hogeq.support.deadline import FOREVER, Deadline
 
-TIE: Final = 1e-10  # win rates this close to 1/2 count as 1/2 until they are proved
-MOST: Final = 20_000  # relaxations of one proof, with prices; without, ten times as many
+TIE_MARGIN: Final = 1e-10  # win rates this close to 1/2 count as 1/2 until they are proved
+PROOF_RELAXATIONS: Final = 20_000  # most of a proof with prices; without, ten times as many
 
 
 class SymmetricGame:
@@ -48,25 +48,25 @@ class SymmetricGame:
 
     def against(
         self, matrices: Ints, weights: Floats | None = None, corners: Sequence[Floats] | None = None
-    ) -> Responses:
+    ) -> ResponseProblem:
         """Pose a response to a mixture of matrices (n, R), of equal weights if none are given."""
         count = len(matrices)
         weights = np.full(count, 1.0 / count) if weights is None else weights
         return self.graph.against(weights, self.policy(matrices), corners)
 
-    def wins(self, matrix: Ints, matrices: Ints) -> Floats:
+    def win_rates(self, matrix: Ints, matrices: Ints) -> Floats:
         """Win rate of a matrix (R,) against each of some matrices, (n, R)."""
         # Each row has one corner, the matrix's action, so that the problem takes little memory.
         problem = self.against(matrices, corners=[*self.policy(matrix)[:, None]])
         return problem.values(np.zeros(self.rows, np.int64))
 
-    def folded(
+    def pose_folded(
         self,
         weights: Floats,
         policies: Floats,
         corners: Sequence[Floats] | None = None,
         deadline: Deadline = FOREVER,
-    ) -> Responses | None:
+    ) -> ResponseProblem | None:
         """Pose the problem of a response to a mixture of policies (n, R, K), folded into chance.
 
         A relaxed responder with full memory then knows of the draw only what play has shown.
@@ -76,19 +76,19 @@ class SymmetricGame:
         graph = folded(self.graph, weights, policies, deadline)
         return None if graph is None else graph.without_opponents(corners)
 
-    def close(
+    def prove_unbeaten(
         self, weights: Floats, matrices: Ints, most_relaxations: int, deadline: Deadline
     ) -> ResponseSearch:
         """Prove by branch and bound that no response to a mixture of matrices (n, R) wins over 1/2.
 
         The result has the response that wins more, if the search finds one instead.
         """
-        problem = self.folded(weights, self.policy(matrices), deadline=deadline)
+        problem = self.pose_folded(weights, self.policy(matrices), deadline=deadline)
         if problem is None:
             return ResponseSearch.not_begun()
-        return problem.close(0.5 + TIE, most_relaxations, deadline)
+        return problem.branch_and_bound(0.5 + TIE_MARGIN, most_relaxations, deadline)
 
-    def against_policy(self, policy: Floats) -> Responses:
+    def against_policy(self, policy: Floats) -> ResponseProblem:
         """Pose the problem of a response to one policy (R, K)."""
         return self.graph.against(np.ones(1), policy[None])
 
@@ -102,7 +102,7 @@ class Oracle(PoolGame):
     def __init__(
         self, game: SymmetricGame, pool: Ints, most_relaxations: int = MOST_RELAXATIONS
     ) -> None:
-        payoffs = np.stack([game.wins(matrix, pool) for matrix in pool])
+        payoffs = np.stack([game.win_rates(matrix, pool) for matrix in pool])
         super().__init__(pool, payoffs, self.solve(payoffs))
         self.game = game
         self.most_relaxations = most_relaxations  # of each proof
@@ -111,7 +111,7 @@ class Oracle(PoolGame):
     @staticmethod
     def solve(payoffs: Floats) -> Floats:
         """Weights (n,) of an equilibrium of payoffs (n, n), exact up to rounding."""
-        return equalising_weights(payoffs, nash_of_matrix(payoffs, TIE))
+        return equalising_weights(payoffs, nash_of_matrix(payoffs, TIE_MARGIN))
 
     def respond(self, player: int, mixtures: tuple[Floats, Ints], deadline: Deadline) -> bool:
         """Search for a response that wins more than 1/2, by ascent, else by branch and bound."""
@@ -119,11 +119,15 @@ class Oracle(PoolGame):
         starts = [*matrices, self.pool[-1]]  # of the ascent: the components, and the newest matrix
         response, rate = self.game.against(matrices, weights).ascend(starts, deadline)
         self.search = ResponseSearch.succeeded(response, rate)
-        if rate <= 0.5 + TIE:  # branch and bound finds a better one, or proves that there is none
-            self.search = self.game.close(weights, matrices, self.most_relaxations, deadline)
+        if (
+            rate <= 0.5 + TIE_MARGIN
+        ):  # branch and bound finds a better one, or proves that there is none
+            self.search = self.game.prove_unbeaten(
+                weights, matrices, self.most_relaxations, deadline
+            )
         if self.search.status != Status.FOUND:
             return False
-        win_rates = self.game.wins(self.search.response, self.pool)  # against all of the pool
+        win_rates = self.game.win_rates(self.search.response, self.pool)  # against all of the pool
         return self.add(self.search.response, win_rates)
 
 
@@ -149,11 +153,11 @@ def minimal_support(oracle: PoolGame) -> Floats:
         solution = linprog(
             np.zeros(len(used)),
             A_ub=payoffs[:, used],
-            b_ub=np.full(len(payoffs), 0.5 + TIE / 10),
+            b_ub=np.full(len(payoffs), 0.5 + TIE_MARGIN / 10),
             A_eq=np.ones((1, len(used))),
             b_eq=[1.0],
             method="highs",
-            options={"primal_feasibility_tolerance": TIE},
+            options={"primal_feasibility_tolerance": TIE_MARGIN},
         )
         if solution.success:
             weights = np.zeros(len(weights))
@@ -176,21 +180,10 @@ def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equi
     no component can be dropped. If that is proved anew, it replaces the mixture.
     """
     oracle = Oracle(game, game.initial_pool)
-    num_rounds = len(list(rounds(oracle, deadline)))
+    num_rounds = len(list(double_oracle_rounds(oracle, deadline)))
     if oracle.search.status != Status.CLOSED:
         return None
-    weights = oracle.weights
-    bound = oracle.search.bound
-    pure_weights = np.eye(len(oracle.pool))
-    candidates = [pure_weights[member] for member in unbeaten_members(oracle)]
-    candidates.append(minimal_support(oracle))
-    for simpler_weights in candidates:
-        used = simpler_weights > 0.0
-        search = game.close(simpler_weights[used], oracle.pool[used], MOST, deadline)
-        if search.status == Status.CLOSED:
-            weights = simpler_weights
-            bound = search.bound
-            break
+    weights, bound = _simplify(game, oracle, deadline)
     used = weights > 0.0
     tables = oracle.pool[used].reshape(-1, *engine.shape[:-1])
     tables = tables.astype(matrix_type(engine.num_actions))
@@ -207,9 +200,26 @@ def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equi
     )
 
 
-def unbeaten_members(oracle: PoolGame) -> list[int]:
+def _simplify(game: SymmetricGame, oracle: Oracle, deadline: Deadline) -> tuple[Floats, float]:
+    """Look for an equilibrium of fewer components than the proved one of an oracle's pool.
+
+    Returns its weights (n,) and the proved bound on responses to it; those of the oracle if no
+    simpler one is proved in time.
+    """
+    pure_weights = np.eye(len(oracle.pool))
+    candidates = [pure_weights[member] for member in list_unbeaten(oracle)]
+    candidates.append(minimal_support(oracle))
+    for weights in candidates:
+        used = weights > 0.0
+        search = game.prove_unbeaten(weights[used], oracle.pool[used], PROOF_RELAXATIONS, deadline)
+        if search.status == Status.CLOSED:
+            return weights, search.bound
+    return oracle.weights, oracle.search.bound
+
+
+def list_unbeaten(oracle: PoolGame) -> list[int]:
     """List members of the pool that no other beats, the heaviest in the mixture first."""
     best_rate_against = oracle.payoffs.max(axis=0)  # of any member, against each
     heaviest_first = np.argsort(-oracle.weights, kind="stable")
-    is_unbeaten = best_rate_against[heaviest_first] <= 0.5 + TIE
+    is_unbeaten = best_rate_against[heaviest_first] <= 0.5 + TIE_MARGIN
     return [int(member) for member in heaviest_first[is_unbeaten]]

@@ -314,6 +314,16 @@ def likeliest(policy: Policy) -> Matrix:
     return policy.argmax(axis=-1).astype(matrix_type(policy.shape[-1]))
 
 
+def draw_actions(policy: Policy, random: np.random.Generator) -> Matrix:
+    """Draw an action of every row of a policy, (..., K), by inverse transform sampling."""
+    num_actions = policy.shape[-1]
+    cumulative = policy.cumsum(axis=-1)
+    # Scaled: a row may sum to a little less than 1.
+    drawn = random.random(cumulative.shape[:-1]) * cumulative[..., -1]
+    actions = (cumulative <= drawn[..., None]).sum(axis=-1)
+    return np.minimum(actions, num_actions - 1).astype(matrix_type(num_actions))
+
+
 def normalised(total: Floats, otherwise: Floats | None = None) -> Floats:
     """Scale rows, the last axis, to sum to 1, as a copy.
 

@@ -17,7 +17,7 @@ from hogeq.strategies.arrays import (
     one_hot,
     table_of_function,
 )
-from hogeq.strategies.strategy import Kind, Mixture, Sized, Strategy, shape_like
+from hogeq.strategies.strategy import HasRules, Kind, Mixture, Sized, Strategy, shape_like
 from hogeq.support.aliases import Floats, Policy, matrix_type
 from hogeq.support.messages import refusal
 
@@ -43,7 +43,7 @@ StrategyLike: TypeAlias = Strategy | Mixture | ArrayLike | Rule | HasStrategy | 
 many dice to roll by both scores, the own one first; or a result that has one."""
 
 
-def of_result(candidate: Any) -> Any:
+def strategy_of_result(candidate: Any) -> Any:
     """Return the `profile` or `strategy` that a result has; anything else as it is."""
     strategy = getattr(candidate, "profile", getattr(candidate, "strategy", None))
     return strategy if isinstance(strategy, Strategy) else candidate
@@ -51,8 +51,7 @@ def of_result(candidate: Any) -> Any:
 
 def least_choice(game: Sized) -> int:
     """Return the lowest choice of a game: the fewest dice, or -1 where the last action is that."""
-    rules = getattr(game, "rules", None)
-    return getattr(rules, "least_answer", 0)
+    return game.rules.least_answer if isinstance(game, HasRules) else 0
 
 
 def strategy_of(game: Sized, strategy: StrategyLike, name: str = "strategy") -> Strategy:
@@ -84,13 +83,15 @@ def strategy_of_shape(
     A game that `has_scores` is one of Hog. Where `least` is -1, a matrix may hold it for the last
     action. Dice below `least` become it.
     """
-    spec = of_result(spec)
+    spec = strategy_of_result(spec)
     if isinstance(spec, Strategy):
         if shape not in {None, spec.shape}:
             raise StrategyError(f"{name}: is of shape {spec.shape}; allowed: {shape}")
         return spec
     if isinstance(spec, Mixture):
-        return _mixed(spec, shape, "mixture" if name == "strategy" else name, least, has_scores)
+        return _check_mixture(
+            spec, shape, "mixture" if name == "strategy" else name, least, has_scores
+        )
     if callable(spec) and not hasattr(spec, "__array__"):
         if shape is None or not has_scores:
             raise StrategyError(f"{name}: is a function of two scores; allowed: in games of Hog")
@@ -112,7 +113,7 @@ def strategy_of_shape(
     return Strategy(kind, table, np.ones(1), shape, least, has_scores=has_scores)
 
 
-def _mixed(
+def _check_mixture(
     mixture: Mixture, shape: tuple[int, ...] | None, name: str, least: int, has_scores: bool
 ) -> Strategy:
     """Check and copy a mixture; if all parts are matrices, they stay so, else all are policies."""
@@ -157,7 +158,8 @@ def joined(seats: NDArray[np.int8], first: Strategy, second: Strategy) -> Strate
         for strategy, end in zip((first, second), ends, strict=True)
     )
     policies: Floats = np.where(seats[:, None] == 0, first_policies, second_policies)
-    return replace(Strategy.unchecked(policies, np.diff(cuts, prepend=0.0)), rows=first.rows)
+    both = Strategy.unchecked_mixture(policies, np.diff(cuts, prepend=0.0))
+    return replace(both, rows=first.rows)
 
 
 def table_of(game: Sized, strategy: StrategyLike) -> Strategy:

@@ -41,10 +41,10 @@ import numpy.lib.format as npy
 import numpy.typing as npt
 
 from hogeq.strategies.arrays import StrategyError, bad_cells, check_matrix
-from hogeq.strategies.conversion import least_choice, strategy_of_shape
+from hogeq.strategies.conversion import strategy_of_shape
 from hogeq.strategies.forms import Form, read_code, read_text, without_goal
 from hogeq.strategies.infosets import NamedRows
-from hogeq.strategies.strategy import Mixture, Sized, Strategy
+from hogeq.strategies.strategy import HasRules, Mixture, Sized, Strategy
 from hogeq.strategies.submissions import Fault, Submission
 from hogeq.strategies.writing import MADE_FOR, MIXTURE_NAMES, TABLE_NAMES, WEIGHTS
 from hogeq.support.archives import COMPRESSED, HEADER_BYTES, npy_header, open_archive
@@ -127,7 +127,7 @@ def read_strategy(
             )
         path /= IN_FOLDER
     sizes: Sizes = {"goal": goal, "max_dice": max_dice, "least": least, "most": most}
-    submission, form = inspected(path, trust, time_limit, sizes)
+    submission, form = inspect_with_form(path, trust, time_limit, sizes)
     if submission.strategy is None:
         read_as = f" (read as {form})" if form else ""
         raise StrategyError(f"{printable(path)}{read_as}: {submission.faults[0].line}")
@@ -145,10 +145,20 @@ class Sizes(TypedDict):
 
 def sizes_of(game: Sized) -> Sizes:
     """Return the sizes of a game's tables."""
-    least = least_choice(game)
-    max_dice = game.shape[-1] - 1 + min(least, 0)
-    most = getattr(getattr(game, "rules", None), "most_answer", max_dice)
-    return {"goal": game.shape[0], "max_dice": max_dice, "least": least, "most": most}
+    if isinstance(game, HasRules):
+        return _sizes_by(game.rules)
+    last_action = game.shape[-1] - 1
+    return {"goal": game.shape[0], "max_dice": last_action, "least": 0, "most": last_action}
+
+
+def _sizes_by(rules: "Rules") -> Sizes:
+    """Return the sizes of tables by rules of Hog."""
+    return {
+        "goal": rules.size,
+        "max_dice": rules.max_dice,
+        "least": rules.least_answer,
+        "most": rules.most_answer,
+    }
 
 
 def inspect(
@@ -179,17 +189,11 @@ def inspect(
     >>> [(fault.kind, fault.times) for fault in found.faults]
     [('range', 1)]
     """
-    sizes: Sizes = {
-        "goal": rules.size,
-        "max_dice": rules.max_dice,
-        "least": rules.least_answer,
-        "most": rules.most_answer,
-    }
-    submission, form = inspected(Path(path), trust, time_limit, sizes)
+    submission, form = inspect_with_form(Path(path), trust, time_limit, _sizes_by(rules))
     return replace(submission, is_code=form is None)
 
 
-def inspected(
+def inspect_with_form(
     path: Path, trust: bool, time_limit: float, sizes: Sizes
 ) -> tuple[Submission, str | None]:
     """Read a file as a strategy or the faults of its table; and the form of the table.
@@ -209,14 +213,23 @@ def inspected(
 
         submission = examine(path, goal, max_dice, time_limit, least, most)
         return replace(submission, size=len(data)), None
+    submission, form = _inspect_table(table, name, sizes)
+    return replace(submission, size=len(data)), form
+
+
+def _inspect_table(table: Form, name: str, sizes: Sizes) -> tuple[Submission, str]:
+    """Check a table that was read: its strategy or its faults, and the form that it has.
+
+    `name` begins messages. A mixture or a policy that is no valid one raises `StrategyError`.
+    """
+    goal, max_dice, least, most = sizes["goal"], sizes["max_dice"], sizes["least"], sizes["most"]
     rows = table.rows
     shape = goal, goal, max_dice + 1 - min(least, 0)
     player_name = table.player_name and table.player_name[:LONGEST_TITLE]
-    submission = Submission(len(data), player_name, answered=goal * goal)
+    submission = Submission(0, player_name, answered=goal * goal)  # the caller has its size
     if isinstance(rows, Mixture) or (isinstance(rows, np.ndarray) and rows.ndim > 2):
-        return replace(
-            submission, strategy=strategy_of_shape(shape, rows, name, least, has_scores=True)
-        ), ""
+        strategy = strategy_of_shape(shape, rows, name, least, has_scores=True)
+        return replace(submission, strategy=strategy), ""
     num_cells = sum(len(row) for row in rows if isinstance(row, list | np.ndarray))
     submission = replace(submission, answered=min(goal * goal, num_cells))
     try:

@@ -128,13 +128,7 @@ def _from_object(content: Any, goal: int) -> Form:
     or an object that holds one of these.
     """
     if isinstance(content, list):
-        if content and all(isinstance(record, dict) for record in content):
-            header = list(content[0])
-            if any(list(record) != header for record in content):
-                raise StrategyError("is a list of records whose keys differ")
-            records = [list(record.values()) for record in content]
-            return Form(_from_records(header, records, goal), "a list of records")
-        return Form(content)
+        return _from_list(content, goal)
     if not isinstance(content, dict):
         raise StrategyError(
             f"is {shown(content)}; allowed: a list of {goal} lists of {goal} numbers "
@@ -159,6 +153,17 @@ def _from_object(content: Any, goal: int) -> Form:
     return Form(_from_keys(content, goal))
 
 
+def _from_list(content: list[Any], goal: int) -> Form:
+    """Read a table from a list of JSON: of rows, or of records with equal keys."""
+    if not content or not all(isinstance(record, dict) for record in content):
+        return Form(content)
+    header = list(content[0])
+    if any(list(record) != header for record in content):
+        raise StrategyError("is a list of records whose keys differ")
+    records = [list(record.values()) for record in content]
+    return Form(_from_records(header, records, goal), "a list of records")
+
+
 def _from_keys(values: dict[str, Any], goal: int) -> list[list[Any]]:
     """Fill a table from an object whose keys are two scores, the own first."""
     cells = []
@@ -170,7 +175,7 @@ def _from_keys(values: dict[str, Any], goal: int) -> list[list[Any]]:
                 'own first, as "12,30" or "(12, 30)"'
             )
         cells.append(_CellValue(*scores, value, f"as {shown(key)} too"))
-    return _filled(cells, goal)
+    return _fill_table(cells, goal)
 
 
 def _read_key(key: str) -> tuple[int, int] | None:
@@ -207,10 +212,10 @@ def _from_records(
             scores = f"{shown(own)} and {shown(other)}"
             raise StrategyError(f"record {number} has scores {scores}; allowed: 0 to {goal - 1}")
         cells.append(_CellValue(own, other, rolls, f"in record {number} too"))
-    return _filled(cells, goal)
+    return _fill_table(cells, goal)
 
 
-def _filled(cells: list[_CellValue], goal: int) -> list[list[Any]]:
+def _fill_table(cells: list[_CellValue], goal: int) -> list[list[Any]]:
     """Fill a table, goal rows of goal values, from its cells in any order.
 
     Cells at the goal, where the game is over, are left out.
@@ -282,7 +287,7 @@ def _from_lines(lines: Sequence[str], goal: int, max_dice: int) -> Form:
             return Form(by_position, "a line for each position", player_name)
     if all(row[-1] == "" for row in rows):  # a separator ends each line
         rows = [row[:-1] for row in rows]
-    unlabelled = _without_labels(rows, goal, max_dice)
+    unlabelled = _remove_labels(rows, goal, max_dice)
     if unlabelled is not None:
         return Form(unlabelled, "cells beside their scores", player_name)
     return Form(rows, "", player_name)
@@ -344,7 +349,7 @@ def _split_lines(lines: Sequence[str]) -> list[list[Any]]:
     return [split_line(line) for line in lines]
 
 
-def _without_labels(rows: list[list[Any]], goal: int, max_dice: int) -> list[list[Any]] | None:
+def _remove_labels(rows: list[list[Any]], goal: int, max_dice: int) -> list[list[Any]] | None:
     """Remove a first row and a first column of the scores 0, 1, ...; None if there are none.
 
     If only one of the two is there, it is removed if its scores are too high to be dice.

@@ -80,7 +80,7 @@ def profile_rows(profile: Any, infosets: Sequence[Infoset], where: str) -> list[
             allowed = "a policy of OpenSpiel, or a dict"
             raise StrategyError(f"got {type(profile).__name__}; allowed: {allowed}")
         states = _states(profile, infosets)
-        rows = [_row_of(states, infoset) for infoset in infosets]
+        rows = [_read_row(states, infoset) for infoset in infosets]
         known = {key for infoset in infosets for key in infoset.keys}
         unknown = next((key for key in states if key not in known), None)
         if unknown is not None:
@@ -116,7 +116,7 @@ def _states(policy: Any, infosets: Sequence[Infoset]) -> Mapping[str, Any]:
     return {key: row for key, row in rows.items() if row}
 
 
-def _row_of(states: Mapping[str, Any], infoset: Infoset) -> Floats:
+def _read_row(states: Mapping[str, Any], infoset: Infoset) -> Floats:
     """Read the probabilities of one information set, in the order of its moves.
 
     Its state in `states` is a list of probabilities, or of pairs (action, probability), or a
@@ -274,7 +274,7 @@ def hog_profile(profile: object, rules: Rules, where: str = "strategy") -> Strat
         tables = np.reshape(profile_rows(states, infosets, where), (2, *names.shape))
     if np.array_equal(*tables):
         return Strategy.unchecked(tables[0])
-    return Strategy.unchecked(tables, np.array([0.5, 0.5]))
+    return Strategy.unchecked_mixture(tables, np.array([0.5, 0.5]))
 
 
 def _states_of_all_scores(profile: object, rules: Rules) -> Mapping[str, Any] | None:

@@ -108,23 +108,10 @@ def _judge_answers(entry: Entry, table: _TableSizes) -> Submission:
 
     Each has other hashes and other random numbers, the same ones in every verdict.
     """
-    started = time.monotonic()
     cells = list(product(range(table.goal), range(table.goal)))
     cells_again = [cells[index] for index in order_again(len(cells))]
-    runs = [run_entry(entry, cells)]
+    runs, faults = _run_processes(entry, cells, cells_again, table.choices)
     rolls = dict(zip(cells, runs[0].answers, strict=False))  # fewer, if it was stopped
-    faults = _Faults()
-    for cell, answer in rolls.items():
-        if not (isinstance(answer, int) and answer in table.choices):
-            faults.add(cell, *_roll_fault(answer, table.choices))
-    while not runs[-1].is_stopped and _needs_another_run(runs, faults):
-        if len(runs) > 1 and time.monotonic() - started > entry.seconds:
-            break
-        runs.append(run_entry(entry, cells_again, len(runs) + 1))
-        for cell, answer in zip(cells_again, runs[-1].answers, strict=False):
-            if cell not in faults.cells and answer != rolls[cell]:
-                line = f"is {rolls[cell]}, and {_describe_answer(answer, again=True)}"
-                faults.add(cell, "impure", "", line)
     submission = Submission(
         size=0,  # the caller has it
         name=runs[0].name,
@@ -138,12 +125,38 @@ def _judge_answers(entry: Entry, table: _TableSizes) -> Submission:
     if runs[-1].is_stopped:
         is_first = len(runs) == 1
         asked_cells = cells if is_first else cells_again
-        fault, asked = _stop_fault(runs[-1], asked_cells, None if is_first else len(rolls))
+        fault, asked = _describe_stop(runs[-1], asked_cells, None if is_first else len(rolls))
         return replace(submission, faults=(*submission.faults, fault), seconds={}, asked=asked)
     if not submission.faults:
         submission = replace(submission, strategy=_make_strategy(list(rolls.values()), table))
-    files = _files(entry, _unique_texts(run.files for run in runs))
+    files = _list_files(entry, _unique_texts(run.files for run in runs))
     return replace(submission, files=tuple(map(printable, files)))
+
+
+def _run_processes(
+    entry: Entry, cells: Sequence[Cell], cells_again: Sequence[Cell], choices: range
+) -> tuple[list[EntryOutput], "_Faults"]:
+    """Ask processes of an entry for all cells, the first in one order and others in another.
+
+    Returns their outputs, and the faults of their answers: those of the first that are no rolls,
+    and those of others that differ from them.
+    """
+    started = time.monotonic()
+    runs = [run_entry(entry, cells)]
+    rolls = dict(zip(cells, runs[0].answers, strict=False))  # fewer, if it was stopped
+    faults = _Faults()
+    for cell, answer in rolls.items():
+        if not (isinstance(answer, int) and answer in choices):
+            faults.add(cell, *_describe_bad_roll(answer, choices))
+    while not runs[-1].is_stopped and _needs_another_run(runs, faults):
+        if len(runs) > 1 and time.monotonic() - started > entry.seconds:
+            break
+        runs.append(run_entry(entry, cells_again, len(runs) + 1))
+        for cell, answer in zip(cells_again, runs[-1].answers, strict=False):
+            if cell not in faults.cells and answer != rolls[cell]:
+                line = f"is {rolls[cell]}, and {_describe_answer(answer, again=True)}"
+                faults.add(cell, "impure", "", line)
+    return runs, faults
 
 
 def _needs_another_run(runs: Sequence[EntryOutput], faults: "_Faults") -> bool:
@@ -197,7 +210,7 @@ class _Faults:
         return tuple(sorted(self.first.values(), key=lambda fault: order.index(fault.kind)))
 
 
-def _roll_fault(answer: int | str, choices: range) -> tuple[str, str, str]:
+def _describe_bad_roll(answer: int | str, choices: range) -> tuple[str, str, str]:
     """Describe an answer that is no roll, as `_Faults.add` takes it: kind, group and line.
 
     Answers of one group have the same error, the same type, or are too low.
@@ -228,7 +241,7 @@ def _describe_answer(answer: int | str, *, again: bool = False) -> str:
     return f"is {value}"
 
 
-def _stop_fault(
+def _describe_stop(
     output: EntryOutput, cells: Sequence[Cell], answered_before: int | None
 ) -> tuple[Fault, Cell | None]:
     """Describe why a process was stopped, or had no function; of the first, where it was stopped.
@@ -254,7 +267,7 @@ def _stop_fault(
     return Fault(kind, 1, line), None
 
 
-def _files(entry: Entry, opened: Sequence[str]) -> tuple[str, ...]:
+def _list_files(entry: Entry, opened: Sequence[str]) -> tuple[str, ...]:
     """List the other files in an entry's folder among those that it says it `opened`, sorted.
 
     Names are relative to the folder.

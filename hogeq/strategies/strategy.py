@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -37,6 +37,8 @@ from hogeq.support.messages import one_line, printable, refusal
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from hogeq.rules import Rules
 
 SEATS: Final = ("first", "second")
 
@@ -88,6 +90,15 @@ class Sized(Protocol):
     @property
     def has_scores(self) -> bool:
         """Whether its rows are pairs of scores, as in Hog."""
+
+
+@runtime_checkable
+class HasRules(Protocol):
+    """A game of Hog, whose rules say which numbers of dice a table may hold."""
+
+    @property
+    def rules(self) -> "Rules":
+        """Its rules."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,18 +158,24 @@ class Strategy:
     has_scores: bool = False
 
     @classmethod
-    def unchecked(cls, policies: Floats, weights: Floats | None = None) -> "Strategy":
-        """Make a strategy of policies, not checked: one (G, G, K), or n with weights (n,).
+    def unchecked(cls, policy: Floats) -> "Strategy":
+        """Make a strategy of a policy (G, G, K) or (R, K), copied and not checked.
 
         Its game is not known: a policy of the shape (G, G, K) counts as one of Hog.
         """
-        shape = policies.shape if weights is None else policies.shape[1:]
-        has_scores = len(shape) == 3 and shape[0] == shape[1]
-        if weights is None or len(weights) == 1:
-            policy = policies if weights is None else policies[0]
-            return cls("policy", policy.copy(), np.ones(1), shape, has_scores=has_scores)
-        array, weights = policies.copy(), weights.copy()
-        return cls("mixture", array, weights, shape, has_scores=has_scores)
+        has_scores = policy.ndim == 3 and policy.shape[0] == policy.shape[1]
+        return cls("policy", policy.copy(), np.ones(1), policy.shape, has_scores=has_scores)
+
+    @classmethod
+    def unchecked_mixture(cls, policies: Floats, weights: Floats) -> "Strategy":
+        """Make a mixture of policies (n, G, G, K) by weights (n,), copied and not checked.
+
+        A single policy is no mixture. The shape says whether it is of Hog, as in `unchecked`.
+        """
+        first = cls.unchecked(policies[0])
+        if len(weights) == 1:
+            return first
+        return replace(first, kind="mixture", array=policies.copy(), weights=weights.copy())
 
     def __post_init__(self) -> None:
         """Protect the arrays."""

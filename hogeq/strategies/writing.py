@@ -31,33 +31,12 @@ def matrix_text(matrix: Matrix, suffix: str) -> str:
 def contest_code(matrix: Matrix, player_name: str) -> str:
     """Write the Python file that a contest entrant submits: a table of characters, and a function.
 
-    `matrix` holds numbers of dice (G, G), and -1 for that choice. Each own score has one text, with
-    a character or two for each opponent's score; `expression` is Python that reads them.
+    `matrix` holds numbers of dice (G, G), and -1 for that choice.
     """
     fault = player_name_fault(player_name)
     if fault:
         raise StrategyError(fault)
-    table = matrix.tolist()
-    most_dice = max(max(row) for row in table)
-    has_minus_one = bool(matrix.min() < 0)
-    if most_dice >= len(_DIGITS):
-        offset = 1 if has_minus_one else 0
-        meaning = "two hexadecimal digits for each opponent's score"
-        cells = [[f"{dice + offset:02x}" for dice in row] for row in table]
-        expression = "int(ROLLS[score][2 * opponent_score : 2 * opponent_score + 2], 16)"
-        if has_minus_one:
-            meaning += ", the dice + 1"
-            expression += " - 1"
-    elif has_minus_one:
-        meaning = "one character for each opponent's score, - for -1, a = 10 and so on"
-        characters = {-1: "-", **dict(enumerate(_DIGITS))}
-        cells = [[characters[dice] for dice in row] for row in table]
-        # The character for a number n stands at n + 1.
-        expression = f'"-{_DIGITS}".index(ROLLS[score][opponent_score]) - 1'
-    else:
-        meaning = "one character for each opponent's score, a = 10 and so on"
-        cells = [[_DIGITS[dice] for dice in row] for row in table]
-        expression = f"int(ROLLS[score][opponent_score], {len(_DIGITS)})"
+    cells, meaning, expression = _encode_cells(matrix)
     rolls = "\n".join(f'    "{"".join(row)}",' for row in cells)
     return f'''"""A strategy for Hog, as a table."""
 
@@ -73,3 +52,31 @@ def final_strategy(score, opponent_score):
     """Return how many dice to roll with `score` against `opponent_score`."""
     return {expression}
 '''
+
+
+def _encode_cells(matrix: Matrix) -> tuple[list[list[str]], str, str]:
+    """Write each cell of a matrix (G, G) of dice as a character, or as two if dice are too many.
+
+    Returns the texts of the cells; what a row of them means, in words; and the Python expression
+    that reads a cell of `ROLLS`, by `score` and `opponent_score`.
+    """
+    table = matrix.tolist()
+    most_dice = max(max(row) for row in table)
+    has_minus_one = bool(matrix.min() < 0)
+    if most_dice >= len(_DIGITS):
+        offset = 1 if has_minus_one else 0
+        meaning = "two hexadecimal digits for each opponent's score"
+        expression = "int(ROLLS[score][2 * opponent_score : 2 * opponent_score + 2], 16)"
+        if has_minus_one:
+            meaning += ", the dice + 1"
+            expression += " - 1"
+        return [[f"{dice + offset:02x}" for dice in row] for row in table], meaning, expression
+    if has_minus_one:
+        meaning = "one character for each opponent's score, - for -1, a = 10 and so on"
+        # The character for a number n stands at n + 1.
+        expression = f'"-{_DIGITS}".index(ROLLS[score][opponent_score]) - 1'
+        characters = {-1: "-", **dict(enumerate(_DIGITS))}
+        return [[characters[dice] for dice in row] for row in table], meaning, expression
+    meaning = "one character for each opponent's score, a = 10 and so on"
+    expression = f"int(ROLLS[score][opponent_score], {len(_DIGITS)})"
+    return [[_DIGITS[dice] for dice in row] for row in table], meaning, expression

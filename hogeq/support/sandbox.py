@@ -123,7 +123,7 @@ def run_entry(entry: Entry, cells: Sequence[Cell], seed: int = 1) -> EntryOutput
     with tempfile.TemporaryFile() as questions:
         questions.write(b"".join(b"%d %d\n" % cell for cell in cells))
         questions.seek(0)
-        with _started(entry, questions, seed) as process:
+        with _start_child(entry, questions, seed) as process:
             written, error, fault = _read_output(process, entry, cells)
     output = EntryOutput(written, len(cells), fault)
     if output.fault and not output.is_ready and output.fault[0] != "time":
@@ -206,7 +206,9 @@ class _WaitMessages:
 
 
 @contextlib.contextmanager
-def _started(entry: Entry, questions: IO[bytes], seed: int) -> Iterator[subprocess.Popen[bytes]]:
+def _start_child(
+    entry: Entry, questions: IO[bytes], seed: int
+) -> Iterator[subprocess.Popen[bytes]]:
     """Start `child` for a file, in a sandbox where there is one; kill it at the end of the block.
 
     ``questions`` is its standard input.

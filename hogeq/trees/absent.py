@@ -65,6 +65,10 @@ class Leaf(NamedTuple):
     upper: Floats
 
 
+WaitingLeaf = tuple[float, int, int, Leaf]
+"""Negated bound of a leaf, its number, the row to split, and the leaf itself."""
+
+
 class Solved(NamedTuple):
     """A policy, its payoff, and an upper bound on that of every policy, proved by steps."""
 
@@ -110,7 +114,8 @@ class Decision:
         self.form = form
         self.unit = unit  # differences of payoffs are compared with shares of it
         self.legal = form.tree.legal  # (R, K)
-        num_pasts, (num_rows, num_actions) = form.num_refined, self.legal.shape
+        num_pasts = form.num_refined
+        num_rows, num_actions = self.legal.shape
         require_cells(form.tree.name, "ways to come to information sets", num_pasts, num_actions)
         # Passes give every past K sequences: 1 + j * K + a takes action a at past j; 0 is empty.
         padded = 1 + form.refined_of_sequence * num_actions + form.action_of_sequence  # (S,)
@@ -125,7 +130,8 @@ class Decision:
         np.maximum.at(self.visits, form.row_of_refined, form.visits)
         self.repeatable_rows = np.flatnonzero(self.visits > 1)  # rows that a play can meet again
         # (R, J), 1 at the pasts of each row.
-        ones, past = np.ones(num_pasts), np.arange(num_pasts)
+        ones = np.ones(num_pasts)
+        past = np.arange(num_pasts)
         self.pasts_of_rows = csr_array((ones, (form.row_of_refined, past)), (num_rows, num_pasts))
         # Each payoff with its size: the largest sum bounds every play's, whatever the signs.
         sizes = form.perfect_recall_values(np.abs(payoffs))[0]
@@ -143,13 +149,15 @@ class Decision:
         payoffs = np.bincount(form.sequence_of_node[ends], weighed, form.num_sequences)
         return cls(form, payoffs.astype(np.float64), tree.scale)
 
-    def _expected(self, policies: Floats) -> tuple[Floats, Floats]:
+    def _expected_payoffs(self, policies: Floats) -> tuple[Floats, Floats]:
         """Compute the expected payoff of policies, (S,), and after every action, (J, K, S)."""
         payoffs = np.repeat(self.payoffs[:, None], policies.shape[2], axis=1)
         box_passes.value_policies(self.parent_sequence, self.row_of_past, policies, payoffs)
         return payoffs[0], payoffs[1:].reshape(-1, *policies.shape[1:])
 
-    def _most_expected(self, lower: Floats, upper: Floats, sign: int = 1) -> tuple[Floats, Floats]:
+    def _largest_payoffs(
+        self, lower: Floats, upper: Floats, sign: int = 1
+    ) -> tuple[Floats, Floats]:
         """Compute the largest payoff in boxes, (S,), and after every action, (J, K, S).
 
         The pasts of a row may act apart, each within the row's box. With sign -1 it is the least.
@@ -158,7 +166,7 @@ class Decision:
         box_passes.value_boxes(self.parent_sequence, self.row_of_past, lower, upper, payoffs)
         return sign * payoffs[0], sign * payoffs[1:].reshape(-1, *lower.shape[1:])
 
-    def _reach(self, policies: Floats) -> Floats:
+    def _reach_pasts(self, policies: Floats) -> Floats:
         """Compute the probability that the own actions lead to every past, (J, 1, S)."""
         reach = np.empty((len(self.payoffs), policies.shape[2]))
         box_passes.reach_sequences(self.parent_sequence, self.row_of_past, policies, reach)
@@ -175,14 +183,14 @@ class Decision:
         Of S policies, (R, K, S), at once; a row is an information set. The gap of a row is the
         largest derivative by one of its actions less the policy's mean.
         """
-        payoffs, after = self._expected(policies)
-        slopes = self._sum_over_pasts(self._reach(policies) * after)
+        payoffs, after = self._expected_payoffs(policies)
+        slopes = self._sum_over_pasts(self._reach_pasts(policies) * after)
         best = np.where(self.legal[..., None], slopes, -np.inf).max(axis=1)
         return payoffs, slopes, best - (policies * slopes).sum(axis=1)
 
     def value(self, policy: Floats) -> float:
         """Compute the payoff of a policy, (R, K)."""
-        return float(self._expected(policy[..., None])[0][0])
+        return float(self._expected_payoffs(policy[..., None])[0][0])
 
     def _line_search(self, policy: Floats, row: int) -> Floats:
         """Find the best policy, (R, K), on the lines from a row's distribution to its pure actions.
@@ -199,7 +207,7 @@ class Decision:
         num_nodes = min(int(self.visits[row]), DEGREE) + 1
         nodes = (1.0 - np.cos(np.pi * (np.arange(num_nodes) + 0.5) / num_nodes)) / 2.0
         policies = _on_lines(policy, row, actions, np.tile(nodes, (len(actions), 1)))
-        at_nodes = self._expected(policies)[0]
+        at_nodes = self._expected_payoffs(policies)[0]
         # Three candidates a line: stay, the best root of the derivative, and the pure action.
         shares = np.tile([0.0, 0.0, 1.0], (len(actions), 1))
         for line, payoffs in enumerate(at_nodes.reshape(len(actions), num_nodes)):
@@ -207,7 +215,7 @@ class Decision:
             roots = np.clip(np.append(np.real(curve.deriv().roots()), 0.0), 0.0, 1.0)
             shares[line, 1] = roots[curve(roots).argmax()]
         candidates = _on_lines(policy, row, actions, shares)
-        return np.asarray(candidates[..., self._expected(candidates)[0].argmax()])
+        return np.asarray(candidates[..., self._expected_payoffs(candidates)[0].argmax()])
 
     def ascend(self, policy: Floats, rows: Ints, deadline: Deadline = FOREVER) -> Floats:
         """Improve rows of a policy, (R, K), one at a time until none gains or the time is over.
@@ -262,7 +270,7 @@ class Decision:
         ascent_starts = [best, *(policies[..., number] for number in np.argsort(-values)[:3])]
         return max((self.ascend(begin, rows, deadline) for begin in ascent_starts), key=self.value)
 
-    def bounds(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats, Floats]:
+    def bound_boxes(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats, Floats]:
         """Bound the payoff over S boxes of rows, (R, K, S), by the lower of two bounds.
 
         A box has a lower and an upper end for each probability; a past is a row (information set)
@@ -275,10 +283,11 @@ class Decision:
         Returns upper bounds, (S,); scores of rows, (R, S), by how much each loosens the bounds; and
         the middles of the intervals of derivatives, (R, K, S).
         """
-        memory_bound, high = self._most_expected(lower, upper)  # (a); payoffs after actions
-        low = self._most_expected(lower, upper, -1)[1]
-        least_reach, most_reach = self._reach(lower), self._reach(upper)
-        centre = middles(lower, upper)
+        memory_bound, high = self._largest_payoffs(lower, upper)  # (a); payoffs after actions
+        low = self._largest_payoffs(lower, upper, -1)[1]
+        least_reach = self._reach_pasts(lower)
+        most_reach = self._reach_pasts(upper)
+        centre = middle_policies(lower, upper)
         # First part of the score: the gain in (a) as the pasts of a row may act differently.
         apart = most_reach[:, 0] * _most_in_boxes(high, lower, upper, self.row_of_past)
         joint = self._sum_over_pasts(most_reach * high)
@@ -286,7 +295,8 @@ class Decision:
         score = np.maximum(self._sum_over_pasts(apart) - together, 0.0)
         # Two distributions differ by numbers of sum 0: what all actions of a past share cancels.
         level = ((high + low) / 2.0 * centre[self.row_of_past]).sum(axis=1, keepdims=True)
-        high, low = high - level, low - level
+        high -= level
+        low -= level
         # Interval of each derivative in the box: a payoff takes the reach that makes it extreme.
         top = self._sum_over_pasts(np.where(high > 0.0, most_reach, least_reach) * high)
         bottom = self._sum_over_pasts(np.where(low > 0.0, least_reach, most_reach) * low)
@@ -294,16 +304,28 @@ class Decision:
         radius = (top - bottom) / 2.0
         # Second part of the score: the uncertainty of the derivatives times the widths of the box.
         score = score + ((upper - lower) * radius).sum(axis=1)
-        # (b): rows that are met again at their centre, and the most that moving them can add.
+        centre_bound = self._bound_from_centre(lower, upper, centre, middle, radius)  # (b)
+        bound = np.minimum(memory_bound, centre_bound)
+        return bound + self._margin(most_reach), score, middle
+
+    def _bound_from_centre(
+        self, lower: Floats, upper: Floats, centre: Floats, middle: Floats, radius: Floats
+    ) -> Floats:
+        """Bound the payoff over boxes, (S,), by that at the centre of rows that are met again.
+
+        To it comes the most that moving these rows from there can add: the derivative by each
+        probability is in `middle` -+ `radius`. All arguments are (R, K, S).
+        """
         again = self.repeatable_rows
-        pinned_lower, pinned_upper = lower.copy(), upper.copy()
-        pinned_lower[again] = pinned_upper[again] = centre[again]
-        at_centre = self._most_expected(pinned_lower, pinned_upper)[0]
+        pinned_lower = lower.copy()
+        pinned_upper = upper.copy()
+        pinned_lower[again] = centre[again]
+        pinned_upper[again] = centre[again]
+        at_centre = self._largest_payoffs(pinned_lower, pinned_upper)[0]
         gain = _most_in_boxes(middle[again], lower, upper, again)
         gain -= (middle * centre)[again].sum(axis=1)
         slack = (np.maximum(upper - centre, centre - lower) * radius)[again].sum(axis=(0, 1))
-        bound = np.minimum(memory_bound, at_centre + gain.sum(axis=0) + slack)
-        return bound + self._margin(most_reach), score, middle
+        return np.asarray(at_centre + gain.sum(axis=0) + slack)
 
     def _margin(self, most_reach: Floats) -> Floats:
         """Bound the rounding errors of the bounds of boxes, (S,), by the largest reach, (J, 1, S).
@@ -311,7 +333,8 @@ class Decision:
         n roundings of sums of a size move them by n units of roundoff to first order (gamma_n of
         Higham); the factor 2 covers the rest. ``docs/absent-mindedness.md`` counts them.
         """
-        num_pasts, num_actions = len(self.largest_payoff_after), self.legal.shape[1]
+        num_pasts = len(self.largest_payoff_after)
+        num_actions = self.legal.shape[1]
         num_levels = len(self.form.refined_by_depth) + 1
         roundings = num_levels * (4 * num_actions + 8) + 2 * num_pasts + 16
         reached_payoffs = self.largest_payoff_after @ most_reach[:, 0]
@@ -344,49 +367,58 @@ class Decision:
         start = self.form.tree.uniform() if start is None else start
         policy = self.search(rows, start, deadline.share(1.0 / 3.0))
         value = self.value(policy)
-        lower, upper = start.copy(), start.copy()
-        lower[rows], upper[rows] = 0.0, self.legal[rows]
-        leaves = [Leaf(0, np.inf, *tightened(lower, upper))]  # new ones, to be bounded together
-        waiting: list[tuple[float, int, int, Leaf]] = []  # negated bound, number, row to split
+        lower = start.copy()
+        upper = start.copy()
+        lower[rows] = 0.0
+        upper[rows] = self.legal[rows]
+        leaves = [Leaf(0, np.inf, *tighten(lower, upper))]  # new ones, to be bounded together
+        waiting: list[WaitingLeaf] = []  # a heap
         steps: list[Step] = []
-        next_number = 1  # of a leaf
         closed_bound = -np.inf  # highest bound of a leaf that is not split
         once = np.setdiff1d(rows, self.repeatable_rows)
         # A row of one past that is met once needs no split: its bounds are exact.
         inexact = np.intersect1d(np.union1d(self.repeatable_rows, self.form.shared_rows), rows)
-        margin = self.largest_margin
-        most_leaves = ENTRIES // (8 * self.policy_entries)  # at a time, and one more
+        least = ENDING_SHARE * PROVED * self.unit + self.largest_margin
         while True:
             lower = np.stack([leaf.lower for leaf in leaves], axis=2)
             upper = np.stack([leaf.upper for leaf in leaves], axis=2)
-            bounds, scores, slopes = self.bounds(lower, upper)
+            bounds, scores, slopes = self.bound_boxes(lower, upper)
             candidates = _policies_in_boxes(lower, upper, slopes, once)
-            values = self._expected(candidates)[0]
+            values = self._expected_payoffs(candidates)[0]
             if values.max() > value + WORTH_ASCENDING * self.unit:
                 policy = self.ascend(candidates[..., values.argmax()], rows, deadline)
                 value = self.value(policy)
             for leaf, own_bound, score in zip(leaves, bounds, scores.T, strict=True):
                 bound = min(own_bound, leaf.bound)
-                is_wide = (leaf.upper - leaf.lower)[inexact].max(axis=1, initial=0.0) > THIN
-                if is_wide.any():
-                    row = int(inexact[np.where(is_wide, score[inexact], -np.inf).argmax()])
-                    heappush(waiting, (-bound, leaf.number, row, leaf))
-                else:
+                row = _row_to_split(leaf, inexact, score)
+                if row is None:
                     closed_bound = max(closed_bound, bound)
-            least = ENDING_SHARE * PROVED * self.unit + margin
+                else:
+                    heappush(waiting, (-bound, leaf.number, row, leaf))
             target = value + 2.0 * least if enough == np.inf else enough + least
             open_bound = -waiting[0][0] if waiting else -np.inf
             is_over = deadline.is_over or len(waiting) * start.size > LEAVES
             if open_bound <= target or value > enough or is_over:
                 return Solved(policy, value, float(max(value, closed_bound, open_bound)), steps)
-            leaves = []
-            while waiting and -waiting[0][0] > target and len(leaves) <= most_leaves:
-                negated_bound, _, row, leaf = heappop(waiting)
-                step, halves = self._split(leaf, row)
-                steps.append(step)
-                for half in halves:
-                    leaves.append(Leaf(next_number, -negated_bound, *half))
-                    next_number += 1
+            leaves = self._split_highest(waiting, target, steps)
+
+    def _split_highest(
+        self, waiting: list[WaitingLeaf], target: float, steps: list[Step]
+    ) -> list[Leaf]:
+        """Split the waiting leaves of the highest bounds above a target; return their halves.
+
+        The splits are appended to `steps`. As many leaves are split as arrays have room for.
+        """
+        most_leaves = ENTRIES // (8 * self.policy_entries)  # at a time, and one more
+        leaves: list[Leaf] = []
+        while waiting and -waiting[0][0] > target and len(leaves) <= most_leaves:
+            negated_bound, _, row, leaf = heappop(waiting)
+            step, (first, second) = self._split(leaf, row)
+            number = 1 + 2 * len(steps)  # the root is leaf 0, and each step makes two leaves
+            steps.append(step)
+            leaves.append(Leaf(number, -negated_bound, *first))
+            leaves.append(Leaf(number + 1, -negated_bound, *second))
+        return leaves
 
     def _split(self, leaf: Leaf, row: int) -> tuple[Step, list[tuple[Floats, Floats]]]:
         """Split a box of policies in one row: return the step, and the ends of both halves.
@@ -394,23 +426,18 @@ class Decision:
         Where the row can be met again, its longest side is halved. Else the payoff is linear in it,
         pure actions suffice, and the actions that are left are parted.
         """
-        lower, upper = leaf.lower, leaf.upper
-        if self.visits[row] > 1:
-            action = int((upper[row] - lower[row]).argmax())
-            cut = float(upper[row, action] + lower[row, action]) / 2.0
-            second_lower, first_upper = lower.copy(), upper.copy()
-            second_lower[row, action] = first_upper[row, action] = cut
-            halves = [tightened(lower, first_upper), tightened(second_lower, upper)]
-            return Step(leaf.number, row, action, cut), halves
-        halves = []
-        for actions in np.array_split(np.flatnonzero(upper[row] > 0.0), 2):
-            half_lower, half_upper = lower.copy(), upper.copy()
-            half_upper[row] = 0.0
-            half_upper[row, actions] = 1.0
-            if len(actions) == 1:
-                half_lower[row, actions] = 1.0
-            halves.append((half_lower, half_upper))
-        return Step(leaf.number, row, action=-1, cut=0.0), halves
+        if self.visits[row] <= 1:
+            return Step(leaf.number, row, action=-1, cut=0.0), _part_actions(leaf, row)
+        lower = leaf.lower
+        upper = leaf.upper
+        action = int((upper[row] - lower[row]).argmax())
+        cut = float(upper[row, action] + lower[row, action]) / 2.0
+        first_upper = upper.copy()
+        first_upper[row, action] = cut
+        second_lower = lower.copy()
+        second_lower[row, action] = cut
+        halves = [tighten(lower, first_upper), tighten(second_lower, upper)]
+        return Step(leaf.number, row, action, cut), halves
 
     def gaps(self, policy: Floats, limit: float | Deadline = 10.0, missed: float = 0.0) -> Gaps:
         """Measure how far a policy, (R, K), is from each solution concept.
@@ -435,7 +462,8 @@ class Decision:
             edt.append((solved.value - value - margin, solved.bound - value + margin))
             num_solved += 1
         best = self.solve(deadline, policy)
-        least, most = float(best.value - value - margin), float(best.bound - value + margin)
+        least = float(best.value - value - margin)
+        most = float(best.bound - value + margin)
         if num_solved < len(self.repeatable_rows):
             edt.append((0.0, best.bound - value + margin))
         edt_least, edt_most = (float(max(ends)) for ends in zip(*edt, strict=True))
@@ -444,6 +472,34 @@ class Decision:
         result = Gaps(kkt, (edt_least, edt_most), ex_ante)
         result.cdt = max(0.0, kkt - margin), kkt + margin
         return result
+
+
+def _row_to_split(leaf: Leaf, rows: Ints, scores: Floats) -> int | None:
+    """Choose the row of a leaf with the highest score, (R,), of some rows that are wide; or None.
+
+    A row is wide if the interval of one of its probabilities is wider than `THIN`.
+    """
+    is_wide = (leaf.upper - leaf.lower)[rows].max(axis=1, initial=0.0) > THIN
+    if not is_wide.any():
+        return None
+    return int(rows[np.where(is_wide, scores[rows], -np.inf).argmax()])
+
+
+def _part_actions(leaf: Leaf, row: int) -> list[tuple[Floats, Floats]]:
+    """Part the actions of a row that a box allows in two halves; return the ends of both boxes.
+
+    A half of one action takes it with probability 1.
+    """
+    halves = []
+    for actions in np.array_split(np.flatnonzero(leaf.upper[row] > 0.0), 2):
+        lower = leaf.lower.copy()
+        upper = leaf.upper.copy()
+        upper[row] = 0.0
+        upper[row, actions] = 1.0
+        if len(actions) == 1:
+            lower[row, actions] = 1.0
+        halves.append((lower, upper))
+    return halves
 
 
 def _on_lines(policy: Floats, row: int, actions: Ints, shares: Floats) -> Floats:
@@ -463,7 +519,7 @@ def _policies_in_boxes(lower: Floats, upper: Floats, slopes: Floats, once: Ints)
 
     It is the middle of the box; but rows `once`, which are met once, take their best action left.
     """
-    policies = middles(lower, upper)
+    policies = middle_policies(lower, upper)
     best = np.where(upper[once] > 0.0, slopes[once], -np.inf).argmax(axis=1)
     policies[once] = np.moveaxis(one_hot(best, policies.shape[1]), 2, 1)
     return policies
@@ -480,7 +536,7 @@ def _most_in_boxes(values: Floats, lower: Floats, upper: Floats, rows: Ints) -> 
     return most
 
 
-def middles(lower: Floats, upper: Floats) -> Floats:
+def middle_policies(lower: Floats, upper: Floats) -> Floats:
     """Return a distribution inside each box, (R, K, ...), by the ends of its probabilities.
 
     The same share of each side of the box is added to its lower end, so that the sum is 1.
@@ -492,7 +548,7 @@ def middles(lower: Floats, upper: Floats) -> Floats:
     return np.asarray(lower + widths * missing / np.where(total > 0.0, total, 1.0))
 
 
-def tightened(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+def tighten(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
     """Shrink boxes, (R, K), to the smallest ones that have the same distributions of sum 1.
 
     An action has at least what the others' upper ends leave to it, and at most what their lower

@@ -58,22 +58,22 @@ def _own_rows(form: SequenceForm) -> tuple[SequenceForm, Ints]:
     return replace(form, tree=own, row_of_refined=np.searchsorted(rows, form.row_of_refined)), rows
 
 
-def settled(
+def solve_decision(
     payoffs: Payoffs,
     limit: float | Deadline,
     units: Units,
-    finer: float = 1.0,
+    gap_share: float = 1.0,
     start: Floats | None = None,
 ) -> tuple[Solved, Fraction, Fraction, bool]:
     """Solve a decision from a policy `start`, (R, K); bound its optimum in the game's own units.
 
     Returns the solution, a lower and an upper bound, and whether these are one number: their gap is
-    at most `finer` times the usual one, and `units` write both with the same digits. If only the
-    gap is small enough, the search goes on from its policy for a smaller one.
+    at most `gap_share` times the usual one, and `units` write both with the same digits. If only
+    the gap is small enough, the search goes on from its policy for a smaller one.
     """
     deadline = Deadline.of(limit)
     decision = Decision(payoffs.form, payoffs.upper_ends)
-    decision.unit *= finer
+    decision.unit *= gap_share
     while True:
         solved = decision.solve(deadline, start)
         # Branch and bound is in float64; the policy is valued again by what holds exactly.
@@ -87,18 +87,21 @@ def settled(
         start = solved.policy
 
 
-def optimum(tree: FlatTree, limit: float | Deadline) -> Equilibrium:
+def solve_absent_minded(tree: FlatTree, limit: float | Deadline) -> Equilibrium:
     """Solve a problem of one absent-minded player: the ex ante optimal policy, and a bound."""
     deadline = Deadline.of(limit)
     player = int(tree.seat[0])
     uniform = Strategy.unchecked(tree.uniform())  # of the other, who decides nothing
     plan = plan_of(solving_form(tree, 1 - player), uniform, deadline)
     payoffs = Payoffs(tree, player, plan, deadline)
-    solved, value, bound, is_proved = settled(payoffs, deadline, tree.units)
-    least, most = value, bound
+    solved, value, bound, is_proved = solve_decision(payoffs, deadline, tree.units)
+    least = value
+    most = bound
     if player == 1:  # results are in payoffs to player 0
-        least, most = payoffs.payoff_sum - bound, payoffs.payoff_sum - value
-    lower, upper = below(least), above(most)
+        least = payoffs.payoff_sum - bound
+        most = payoffs.payoff_sum - value
+    lower = below(least)
+    upper = above(most)
     policy = Strategy.unchecked(solved.policy)
     return Equilibrium(
         lower=lower,

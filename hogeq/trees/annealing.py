@@ -25,7 +25,7 @@ WALKED: Final = 16.0  # refined information sets walked in the time of a sparse 
 WORK: Final = 2**20  # refined information sets to walk for a start and a perturbation of a budget
 
 
-def annealed_rows(
+def anneal_rows(
     tree: FlatTree, policy: Floats, begin: Floats, budget: Budget, deadline: Deadline
 ) -> Floats:
     """Improve a pure response to a policy by annealing, in both seats; all are (R, K).
@@ -45,7 +45,7 @@ def annealed_rows(
         start = np.where(tree.legal, begin, -1.0).argmax(axis=1)[form.original_row]
         steps = budget.starts * budget.kicks * WORK // walk_length(inflated, start)
         random = np.random.default_rng([budget.seed, player])
-        actions = annealed(inflated, payoffs, start, steps, random, deadline)
+        actions = anneal_strategy(inflated, payoffs, start, steps, random, deadline)
         is_own = tree.seat == player
         likeliest = form.likeliest_actions(inflated.pure_realisation(actions))
         response[is_own] = one_hot(likeliest, tree.num_actions)[is_own]
@@ -58,7 +58,7 @@ def walk_length(form: SequenceForm, actions: Ints) -> int:
     return max(1, int(np.count_nonzero(is_reached)))
 
 
-def annealed(
+def anneal_strategy(
     form: SequenceForm,
     payoffs: Floats,
     start: Ints,
@@ -72,14 +72,14 @@ def annealed(
     is begun that should not end in time.
     """
     best = start
-    best_after_slices = courses(form, payoffs, start, steps, random)
+    best_after_slices = anneal_in_slices(form, payoffs, start, steps, random)
     entries = min(SLICE, steps) * walk_length(form, start) / WALKED
     while deadline.allows(entries) and (next_best := next(best_after_slices, None)) is not None:
         best = next_best
     return form.ascend(best, payoffs, deadline)
 
 
-def courses(
+def anneal_in_slices(
     form: SequenceForm,
     payoffs: Floats,
     start: Ints,

@@ -23,15 +23,15 @@ from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError
 from hogeq.trees import columns, responses
-from hogeq.trees.annealing import annealed_rows
+from hogeq.trees.annealing import anneal_rows
 from hogeq.trees.best_response import INTEGER_PROGRAM
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.policy_values import one_side
+from hogeq.trees.policy_values import enclose_side
 from hogeq.trees.rules import from_rules
 from hogeq.trees.sequences import sequence_form
 from hogeq.trees.tree import HogRules, has_at_most
-from hogeq.trees.whole_dags import dags_of
+from hogeq.trees.whole_dags import build_dags
 
 EXACT_SECONDS: Final = 60.0  # for an integer program, unless a budget says otherwise
 MOST_ENTRIES: Final = 2_000_000  # of belief DAGs that respond in place of a search
@@ -49,28 +49,31 @@ def respond_in_tree(tree: FlatTree, target: Strategy, budget: Budget) -> Respons
     4. An integer program that begins with that response.
     """
     deadline = Deadline(budget.limit)
-    quick = responses.enclosed_response(tree, target, limit=0.0, deadline=deadline.share(0.5))
+    quick = responses.respond_in_both_seats(tree, target, limit=0.0, deadline=deadline.share(0.5))
     quick_seconds = deadline.spent  # step 4 takes at least as long
     has_no_choice = tree.num_legal.max(initial=1) == 1
     if quick.is_proved or has_no_choice or deadline.is_over:
         return quick
     # A search passes over every component of a mixture each time, and teams' bounds are loose.
     if tree.sides is not None or target.kind == "mixture":
-        dags = dags_of(tree, MOST_ENTRIES, deadline.share(0.5))
+        dags = build_dags(tree, MOST_ENTRIES, deadline.share(0.5))
         if None not in dags:
-            return responses.enclosed_response(tree, target, limit=0.0, wholes=dags)
-    search, begin = None, None
+            return responses.respond_in_both_seats(tree, target, limit=0.0, whole_dags=dags)
+    search = None
+    begin = None
     if all(sequence_form(tree, player).has_row_order for player in (0, 1)):
         engine = TreeEngine(tree)
         search = attack(engine, target, budget, deadline=deadline.share(0.7))
         begin = engine.legal(one_hot(search.matrix, tree.num_actions))
         if target.kind != "mixture":
-            begin = annealed_rows(tree, target.policy, begin, budget, deadline.share(0.5))
+            begin = anneal_rows(tree, target.policy, begin, budget, deadline.share(0.5))
     if search is None and deadline.left < quick_seconds:
         return quick
     seconds = EXACT_SECONDS if budget.exact_seconds is None else budget.exact_seconds
     program_limit = deadline.share(responses.SEARCH_SHARE).within(seconds)
-    response = responses.enclosed_response(tree, target, program_limit, begin, deadline=deadline)
+    response = responses.respond_in_both_seats(
+        tree, target, program_limit, begin, deadline=deadline
+    )
     return replace(response, search=search, seconds=deadline.spent)
 
 
@@ -94,13 +97,13 @@ def _required_tree(engine: HogEngine, fault: str) -> FlatTree:
     return tree
 
 
-def _rows(tree: FlatTree, policies: Floats) -> Floats:
+def _policies_of_rows(tree: FlatTree, policies: Floats) -> Floats:
     """Convert policies by scores, (n, G, G, K), to those by rows of a tree of Hog, (n, R, K)."""
     own, other = np.array(tree.names).T
     return np.asarray(policies[:, own, other])
 
 
-def _table(tree: FlatTree, engine: HogEngine, rows: Floats, seat: int = 0) -> Floats:
+def _policies_of_scores(tree: FlatTree, engine: HogEngine, rows: Floats, seat: int = 0) -> Floats:
     """Convert policies by rows of a tree of Hog, (n, R, K), to those by scores, (n, G, G, K).
 
     They are those of the player in a seat. At scores where it never moves it rolls no dice.
@@ -113,12 +116,12 @@ def _table(tree: FlatTree, engine: HogEngine, rows: Floats, seat: int = 0) -> Fl
     return policies
 
 
-def _rate(payoff: float) -> float:
+def _rate_of_payoff(payoff: float) -> float:
     """Convert a payoff, 1 for a win and -1 for a loss, to a win rate."""
     return (1.0 + payoff) / 2.0
 
 
-def _rates(lower: float, upper: float) -> tuple[float, float]:
+def _rates_of_payoffs(lower: float, upper: float) -> tuple[float, float]:
     """Convert both ends of an interval of payoffs to win rates, rounded outward."""
     return below((1 + Fraction(lower)) / 2), above((1 + Fraction(upper)) / 2)
 
@@ -137,14 +140,16 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
     response = bounds.respond_in_hog(engine, target, half_budget)
     if response.is_proved:
         return response
-    opponent = Strategy.unchecked(_rows(tree, target.policies), target.chances)
-    begin = _rows(tree, response.strategy.policies)[0]
+    opponent = Strategy.unchecked_mixture(_policies_of_rows(tree, target.policies), target.chances)
+    begin = _policies_of_rows(tree, response.strategy.policies)[0]
     program_limit = deadline.share(responses.SEARCH_SHARE).within(budget.exact_seconds or 0.0)
-    in_tree = responses.enclosed_response(tree, opponent, program_limit, begin, deadline=deadline)
-    value = max(_rate(in_tree.value), response.value)
-    bound = _rate(in_tree.bound)
-    if _rate(in_tree.value) > response.value:
-        matrix = _table(tree, engine, in_tree.strategy.policies)[0].argmax(axis=-1)
+    in_tree = responses.respond_in_both_seats(
+        tree, opponent, program_limit, begin, deadline=deadline
+    )
+    value = max(_rate_of_payoff(in_tree.value), response.value)
+    bound = _rate_of_payoff(in_tree.bound)
+    if _rate_of_payoff(in_tree.value) > response.value:
+        matrix = _policies_of_scores(tree, engine, in_tree.strategy.policies)[0].argmax(axis=-1)
         strategy = strategy_of(engine, matrix)
         rate = win_rate(engine, strategy, target)
         seats = rate.first, rate.second
@@ -161,7 +166,7 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
 
 def solve_hog_by_tree(engine: HogEngine, tree: FlatTree, limit: float | Deadline) -> Equilibrium:
     """Solve a small game of Hog in mixtures; its value is 1/2, for both players are alike."""
-    return _in_win_rates(engine, tree, columns.by_columns(tree, limit))
+    return _in_win_rates(engine, tree, columns.solve_by_columns(tree, limit))
 
 
 def _in_win_rates(engine: HogEngine, tree: FlatTree, equilibrium: Equilibrium) -> Equilibrium:
@@ -170,16 +175,18 @@ def _in_win_rates(engine: HogEngine, tree: FlatTree, equilibrium: Equilibrium) -
     Rows are the tree's information sets, which are named by both scores.
     """
     first, second = (
-        Strategy.unchecked(_table(tree, engine, strategy.policies, seat), strategy.chances)
+        Strategy.unchecked_mixture(
+            _policies_of_scores(tree, engine, strategy.policies, seat), strategy.chances
+        )
         for seat, strategy in enumerate(equilibrium.strategies)
     )
-    lower, upper = _rates(equilibrium.lower, equilibrium.upper)
+    lower, upper = _rates_of_payoffs(equilibrium.lower, equilibrium.upper)
     return replace(
         equilibrium,
         lower=lower,
         upper=upper,
         strategies=(first, second),
-        secured=None if equilibrium.secured is None else _rates(*equilibrium.secured),
+        secured=None if equilibrium.secured is None else _rates_of_payoffs(*equilibrium.secured),
         units=WIN_RATES,
         seats=None,
     )
@@ -189,15 +196,17 @@ def hog_in_policies(engine: HogEngine, deadline: Deadline) -> InPolicies:
     """Bound the largest win rate that a policy secures in a small game of Hog: 1/2 at most."""
     size = f"a game to {engine.goal} has too many histories to be enclosed in policies"
     tree = _required_tree(engine, f"{engine.rules.name}: {size}")
-    mixtures = columns.by_columns(tree, deadline.share(0.5))
+    mixtures = columns.solve_by_columns(tree, deadline.share(0.5))
     # Players are alike, so the value of the game is 0: policies secure no more than mixtures.
     in_mixtures = replace(mixtures, upper=min(mixtures.upper, 0.0))
-    in_policies = one_side(tree, in_mixtures, 0, deadline)
-    lower, upper = _rates(in_policies.lower, in_policies.upper)
+    in_policies = enclose_side(tree, in_mixtures, 0, deadline)
+    lower, upper = _rates_of_payoffs(in_policies.lower, in_policies.upper)
     return replace(
         in_policies,
         lower=lower,
         upper=upper,
-        strategy=Strategy.unchecked(_table(tree, engine, in_policies.strategy.policies)[0]),
+        strategy=Strategy.unchecked(
+            _policies_of_scores(tree, engine, in_policies.strategy.policies)[0]
+        ),
         mixtures=_in_win_rates(engine, tree, mixtures),
     )

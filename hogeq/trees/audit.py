@@ -20,7 +20,7 @@ from hogeq.trees.flat import CHANCE, History, HistoryStep
 from hogeq.trees.recall import Pair, Recall, smallest
 from hogeq.trees.recall_results import VERDICTS, Audit, Finding, Loss, Witness
 from hogeq.trees.rules import GameRules, from_rules, node_of
-from hogeq.trees.tree import PLAYERS, START, HogRules, TreePosition, count
+from hogeq.trees.tree import PLAYERS, START, HogRules, TreePosition, count_nodes
 
 USUAL_GOAL = 6  # of a small game, or less where its tree would be too large
 MOST_NODES = 1_000_000  # most nodes of a tree to walk: some ten seconds
@@ -162,7 +162,7 @@ def audit(rules: Rules, *, full: Rules | None = None) -> Audit:
     surely_ends = total_rises(rules)  # every turn raises the sum of both scores
     tree = HogRules(rules)
     if surely_ends:
-        sizes = count(tree, most=MOST_NODES)
+        sizes = count_nodes(tree, most=MOST_NODES)
         if not sizes.exact:
             raise HogeqError(
                 f"audit: {rules.name} to {rules.goal} with 0 to {rules.max_dice} dice is a tree of "
@@ -193,7 +193,10 @@ def small(rules: Rules, goal: int | None, max_dice: int) -> Rules:
             rules, goal=min(highest, rules.goal), max_dice=min(max_dice, rules.max_dice)
         )
         # Of a game that may never end only the first turns are walked, whatever the goal.
-        if not total_rises(small_rules) or count(HogRules(small_rules), most=MOST_NODES).exact:
+        if (
+            not total_rises(small_rules)
+            or count_nodes(HogRules(small_rules), most=MOST_NODES).exact
+        ):
             break
     return small_rules
 
@@ -295,7 +298,7 @@ def _turn_text(turns: TurnTable, before: TreePosition, after: TreePosition, acti
     dice = throw.dice(before.dice or action)
     points = action
     if dice == 0:  # by the rule for rolling no dice
-        points = turns.no_dice(before.own, before.opponent, throw.scores).points
+        points = turns.branch_of_no_dice(before.own, before.opponent, throw.way_to_score).points
     elif dice < 0:  # a choice that rolls nothing, and has one outcome
         points = turns.branches(dice, throw)[0].points
     verb = "rolls" if dice >= 0 else "chooses"

@@ -36,7 +36,7 @@ from hogeq.kernels import dag_flows
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError
-from hogeq.trees.packed import first_entries, first_of_most, linked, offsets
+from hogeq.trees.packed import components_by_key, first_entries, first_maximum, offsets
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm
 
 MOST: Final = 20_000_000
@@ -97,6 +97,11 @@ class BeliefDag:
         values = np.append(np.ones(self.num_choices), -np.ones(len(self.edge_source)))
         return csr_array((values, (rows, columns)), (1 + self.num_decisions, self.num_choices))
 
+    @property
+    def inflow(self) -> Floats:
+        """Right sides of the equations of a flow, (1 + D,): 1 for the begin, else 0."""
+        return (np.arange(1 + self.num_decisions) == 0).astype(float)
+
     @cached_property
     def kernel_dag(self) -> dag_flows.Dag:
         """Edges and choices as kernels take them: edges lie in the order of their targets."""
@@ -141,7 +146,7 @@ class BeliefDag:
         """Give the allowed choice of most weight at each decision, (D,)."""
         allowed_weights = np.where(self.allowed_choices, weights, -1.0)
         without_begin = allowed_weights[1:], self.choice_offsets[:-1] - 1
-        return 1 + first_of_most(*without_begin)
+        return 1 + first_maximum(*without_begin)
 
     def choice_probabilities(self, flow: Floats) -> Floats:
         """Compute probabilities at decisions, (C,), of a flow that may be inexact.
@@ -158,7 +163,7 @@ class BeliefDag:
         """Spread answers for decisions, (D,), to their choices, (C,), with one for the begin."""
         return np.append(of_decisions, of_begin)[self.decision_of_choice]  # -1 takes the last
 
-    def restricted(self, kept: Choices) -> tuple["BeliefDag", Ints]:
+    def restrict(self, kept: Choices) -> tuple["BeliefDag", Ints]:
         """Return the sub-DAG of some choices, (C,), and the numbers that its choices have here.
 
         Decisions that these choices do not reach are left out. Other decisions have as many choices
@@ -175,16 +180,16 @@ class BeliefDag:
         new_decision = np.cumsum(is_reached) - 1
         dag = BeliefDag(
             self.form,
-            self.row_of_decision[is_reached],
-            new_choice[self.edge_source[is_used]],
-            new_decision[self.edge_target[is_used]],
-            self.plan_matrix[:, choices],
-            1 + offsets(np.diff(self.choice_offsets)[is_reached]),
-            kept[choices],
+            row_of_decision=self.row_of_decision[is_reached],
+            edge_source=new_choice[self.edge_source[is_used]],
+            edge_target=new_decision[self.edge_target[is_used]],
+            plan_matrix=self.plan_matrix[:, choices],
+            choice_offsets=1 + offsets(np.diff(self.choice_offsets)[is_reached]),
+            allowed_choices=kept[choices],
         )
         return dag, choices
 
-    def mixture(self, flow: Floats) -> Iterator[tuple[float, Floats]]:
+    def decompose(self, flow: Floats) -> Iterator[tuple[float, Floats]]:
         """Split a flow, (C,), into policies: yield weights, of sum 1, and realisation plans, (S,).
 
         A policy has one distribution for each row; so it must reach one decision of a row at most.
@@ -194,25 +199,17 @@ class BeliefDag:
         3. Give it the largest weight that the flow allows, subtract it, and go to 1. Each round
            uses up a choice of step 1.
         """
-        dag, choices = self.restricted(flow > 0.0)
+        dag, choices = self.restrict(flow > 0.0)
         remaining = flow[choices]
-        row = dag.form.original_row[dag.row_of_decision]
-        is_draw = dag.row_of_decision < 0  # of a whole strategy, as in `drawing`
-        is_repeated = is_draw | np.isin(row, np.flatnonzero(np.bincount(row) > 1))  # (D,)
-        repeated = dag.by_choice(is_repeated, of_begin=False).astype(float)  # (C,), 1 or 0
-        # With these as values, backward induction counts repeated rows from each choice on.
-        repeated_below = repeated.copy()
-        dag.best_choices(repeated_below)
-        is_above = dag.decision_totals(repeated_below - repeated > 0.0) > 0.0
-        is_drawn = dag.by_choice(is_draw, of_begin=True) | is_above  # (C,), choices of step 1
-        draws = is_drawn[dag.choice_offsets[:-1]]  # (D,)
+        is_pure = dag.choices_to_fix()  # (C,), choices of step 1
+        is_pure_decision = is_pure[dag.choice_offsets[:-1]]
         while True:
             probabilities = dag.choice_probabilities(remaining)
-            probabilities[is_drawn] = 0.0
-            probabilities[dag.likeliest_choices(remaining)[draws]] = 1.0
+            probabilities[is_pure] = 0.0
+            probabilities[dag.likeliest_choices(remaining)[is_pure_decision]] = 1.0
             policy_flow = dag.flow(probabilities)
             quotient = np.full(len(remaining), np.inf)
-            np.divide(remaining, policy_flow, out=quotient, where=is_drawn & (policy_flow > 0.0))
+            np.divide(remaining, policy_flow, out=quotient, where=is_pure & (policy_flow > 0.0))
             weight = float(quotient.min())
             if weight <= LEAST_GAIN or remaining[0] <= weight:
                 break
@@ -221,8 +218,24 @@ class BeliefDag:
             remaining[quotient.argmin()] = 0.0  # exactly, so that the loop ends
         yield float(remaining[0]), dag.plan_matrix @ policy_flow  # with all that is left
 
+    def choices_to_fix(self) -> Choices:
+        """Mark choices, (C,), at decisions that a policy must take purely; and the begin.
 
-def spanned(form: SequenceForm, strategies: Floats, deadline: Deadline = FOREVER) -> BeliefDag:
+        They are decisions above rows that several decisions set, and draws of a whole strategy. If
+        each of them takes one choice, a policy reaches one decision of a row at most.
+        """
+        row = self.form.original_row[self.row_of_decision]
+        is_draw = self.row_of_decision < 0
+        is_repeated = is_draw | np.isin(row, np.flatnonzero(np.bincount(row) > 1))  # (D,)
+        repeated = self.by_choice(is_repeated, of_begin=False).astype(float)  # (C,), 1 or 0
+        # With these as values, backward induction counts repeated rows from each choice on.
+        repeated_from_choice = repeated.copy()
+        self.best_choices(repeated_from_choice)
+        is_above = self.decision_totals(repeated_from_choice - repeated > 0.0) > 0.0
+        return self.by_choice(is_draw, of_begin=True) | is_above
+
+
+def spanned_dag(form: SequenceForm, strategies: Floats, deadline: Deadline = FOREVER) -> BeliefDag:
     """Build the part of a player's belief DAG that some pure strategies, (n, R, K), reach.
 
     One decision draws one of the strategies where rows have no order, so that there is no DAG, and
@@ -231,11 +244,11 @@ def spanned(form: SequenceForm, strategies: Floats, deadline: Deadline = FOREVER
     if form.inflated.has_row_order:
         with suppress(TooLargeError):
             plans = strategies.argmax(axis=2)[:, form.original_row]
-            return belief_dag(form, plans, deadline=deadline)
-    return drawing(form, strategies)
+            return build_belief_dag(form, plans, deadline=deadline)
+    return draw_dag(form, strategies)
 
 
-def drawing(form: SequenceForm, strategies: Floats) -> BeliefDag:
+def draw_dag(form: SequenceForm, strategies: Floats) -> BeliefDag:
     """Make a belief DAG of one decision, which draws one of some strategies, (n, R, K).
 
     Its row is -1, for it is no information set; choice 0 is the begin, choice 1 + i takes strategy
@@ -243,22 +256,33 @@ def drawing(form: SequenceForm, strategies: Floats) -> BeliefDag:
     """
     plans = map(form.realisation, np.asarray(strategies, np.float64))
     sequences = csr_array(np.array([np.zeros(form.num_sequences), *plans]).T)
-    row_of_decision, edge = np.full(1, -1), np.zeros(1, np.int64)  # from choice 0 to decision 0
+    begin = np.zeros(1, np.int64)  # choice 0, with an edge to decision 0
     allowed = np.ones(1 + len(strategies), bool)
-    offsets_of_choices = np.array([1, len(allowed)])
-    return BeliefDag(form, row_of_decision, edge, edge, sequences, offsets_of_choices, allowed)
+    return BeliefDag(
+        form,
+        row_of_decision=np.full(1, -1),
+        edge_source=begin,
+        edge_target=np.zeros(1, np.int64),
+        plan_matrix=sequences,
+        choice_offsets=np.array([1, len(allowed)]),
+        allowed_choices=allowed,
+    )
 
 
-def remembering(form: SequenceForm) -> BeliefDag:
+def recall_dag(form: SequenceForm) -> BeliefDag:
     """Make the DAG of a player with perfect recall, the sequence form: choices are sequences."""
-    edges = form.parent_sequence, np.arange(form.num_refined)  # one into each decision
-    sequences = csr_array(eye_array(form.num_sequences))
-    allowed = np.ones(form.num_sequences, bool)
-    rows = form.inflated.row_of_refined
-    return BeliefDag(form, rows, *edges, sequences, form.sequence_offsets, allowed)
+    return BeliefDag(
+        form,
+        row_of_decision=form.inflated.row_of_refined,
+        edge_source=form.parent_sequence,
+        edge_target=np.arange(form.num_refined),  # one edge into each decision
+        plan_matrix=csr_array(eye_array(form.num_sequences)),
+        choice_offsets=form.sequence_offsets,
+        allowed_choices=np.ones(form.num_sequences, bool),
+    )
 
 
-def belief_dag(
+def build_belief_dag(
     form: SequenceForm, plans: Ints | None = None, most: int = MOST, deadline: Deadline = FOREVER
 ) -> BeliefDag:
     """Build a player's belief DAG, or the part of it that some pure strategies reach.
@@ -267,7 +291,7 @@ def belief_dag(
     DAG has more than `most` entries, or `TooSlowError` if more than there is time for.
     """
     if plans is None and not len(form.inflated.shared_rows):
-        return remembering(form)
+        return recall_dag(form)
     return _Builder(form, plans, most, deadline).dag()
 
 
@@ -290,9 +314,12 @@ class _Builder:
         self, form: SequenceForm, plans: Ints | None, most: int, deadline: Deadline
     ) -> None:
         """Begin a DAG without decisions; `plans`, (n, R), are pure strategies, or None for all."""
-        self.form, self.inflated = form, form.inflated
-        self.most, self.deadline = most, deadline  # entries and time allowed
-        self.is_whole, self.tree = plans is None, self.inflated.tree
+        self.form = form
+        self.inflated = form.inflated
+        self.tree = self.inflated.tree
+        self.most = most  # entries allowed
+        self.deadline = deadline
+        self.is_whole = plans is None
         self.plans = np.zeros((0, self.tree.num_rows), np.int64) if plans is None else plans
         self.below, self.turn = _below_and_turns(self.inflated, deadline)
         # Beliefs by the turn of their first row.
@@ -304,7 +331,9 @@ class _Builder:
         size = 2, self.inflated.num_refined  # two random numbers of each, to hash beliefs by
         self.keys = np.random.default_rng(0).integers(2**63, size=size, dtype=np.uint64)
         # The DAG so far: its size, choice 0 included, and its arrays in parts, to be joined.
-        self.entries, self.num_decisions, self.num_choices = 0, 0, 1
+        self.entries = 0
+        self.num_decisions = 0
+        self.num_choices = 1
         self.rows = [np.zeros(0, np.int64)]  # of decisions
         self.allowed = [np.ones(1, bool)]  # of choices
         self.edges = [np.zeros((2, 0), np.int64)]  # choices, and the decisions that they lead to
@@ -324,15 +353,25 @@ class _Builder:
                 beliefs = _Beliefs(*map(np.concatenate, zip(*waiting, strict=True)))
                 waiting.clear()
                 self.decide(turn, beliefs)
+        return self.join()
+
+    def join(self) -> BeliefDag:
+        """Join the parts of the arrays to a DAG, with edges in the order of their targets."""
         sequences, choices = np.concatenate(self.taken, axis=1)
-        allowed, rows = np.concatenate(self.allowed), np.concatenate(self.rows)
-        shape = self.inflated.num_sequences, len(allowed)
+        allowed = np.concatenate(self.allowed)
+        rows = np.concatenate(self.rows)
         source, target = np.concatenate(self.edges, axis=1)
         order = np.argsort(target, kind="stable")
-        edges = source[order], target[order]
-        matrix = csr_array((np.ones(len(sequences)), (sequences, choices)), shape)
-        choice_offsets = 1 + offsets(self.tree.num_legal[rows])
-        return BeliefDag(self.form, rows, *edges, matrix, choice_offsets, allowed)
+        shape = self.inflated.num_sequences, len(allowed)
+        return BeliefDag(
+            self.form,
+            row_of_decision=rows,
+            edge_source=source[order],
+            edge_target=target[order],
+            plan_matrix=csr_array((np.ones(len(sequences)), (sequences, choices)), shape),
+            choice_offsets=1 + offsets(self.tree.num_legal[rows]),
+            allowed_choices=allowed,
+        )
 
     def enter(self, choice: Ints, refined: Ints, reached_by: Choices) -> None:
         """Split what follows choices into beliefs, which wait for the turns of their first rows.
@@ -382,29 +421,25 @@ class _Builder:
         begin = first_entries(beliefs.sizes)[representative]
         members = beliefs.members[spans(begin, begin + sizes)]
         decision = np.repeat(np.arange(len(sizes)), sizes)  # of each member
-        # 1. Rows of later turns count as R, which is larger than any row.
-        is_due = self.turn[members] == turn
-        rows = np.where(is_due, self.inflated.row_of_refined[members], self.tree.num_rows)
-        row = np.minimum.reduceat(rows, first_entries(sizes))  # (D',), set by each decision
-        is_of_row = rows == row[decision]  # of each member
+        # 1. Which row each decision sets, (D',).
+        row, is_of_row = self.rows_to_set(turn, members, sizes)
         # 2. Pairs of every member with every allowed choice of its decision.
         counts = self.tree.num_legal[row]
         owner = np.repeat(np.arange(len(row)), counts)  # (C',), decision of each new choice
         action = np.arange(len(owner)) - first_entries(counts)[owner]  # (C',)
-        allowed, takes = self.takers(row, owner, action, decision_of, beliefs.reached_by)
+        allowed, takes = self.allowed_choices(row, owner, action, decision_of, beliefs.reached_by)
         num_allowed = np.bincount(owner[allowed], minlength=len(row))
         new_entries = len(beliefs.parent_choice) + int((sizes * num_allowed).sum())
         self.require(new_entries)
         self.entries += new_entries
-        member = np.repeat(np.arange(len(members)), num_allowed[decision])
-        allowed_offsets = offsets(num_allowed)
-        nth_allowed = spans(allowed_offsets[decision], allowed_offsets[decision + 1])
-        choice = np.flatnonzero(allowed)[nth_allowed]
-        acts, refined = is_of_row[member], members[member]  # of each pair
+        member, choice = _pair_with_choices(decision, allowed, num_allowed)
+        acts = is_of_row[member]  # of each pair
+        refined = members[member]
         sequence = (self.inflated.sequence_offsets[refined] + action[choice])[acts]
         self.taken.append(np.stack([sequence, self.num_choices + choice[acts]]))
         # 3. What follows the sequences, and the members that stay, each after a choice.
-        begin, end = self.child_offsets[sequence], self.child_offsets[sequence + 1]
+        begin = self.child_offsets[sequence]
+        end = self.child_offsets[sequence + 1]
         after = self.refined_by_parent[spans(begin, end)]
         before = np.append(np.repeat(choice[acts], end - begin), choice[~acts])
         self.enter(self.num_choices + before, np.append(after, refined[~acts]), takes[before])
@@ -412,6 +447,18 @@ class _Builder:
         self.num_choices += len(owner)
         self.rows.append(row)
         self.allowed.append(allowed)
+
+    def rows_to_set(self, turn: int, members: Ints, sizes: Ints) -> tuple[Ints, Choices]:
+        """Choose the first row of a turn that each of D' beliefs has, (D',), and mark its members.
+
+        `members` are refined information sets, those of one belief after another, by the sizes of
+        beliefs, (D',).
+        """
+        # Rows of later turns count as R, which is larger than any row.
+        is_due = self.turn[members] == turn
+        rows = np.where(is_due, self.inflated.row_of_refined[members], self.tree.num_rows)
+        row = np.minimum.reduceat(rows, first_entries(sizes))
+        return row, rows == np.repeat(row, sizes)
 
     def distinct(self, beliefs: _Beliefs) -> tuple[Ints, Ints]:
         """Find equal beliefs by hashes: one of each kind, (D',), and the kind of each, (B,).
@@ -426,14 +473,15 @@ class _Builder:
             raise ArithmeticError("two beliefs have one code")  # of probability 2**-63
         return representative, kind
 
-    def takers(
+    def allowed_choices(
         self, row: Ints, owner: Ints, action: Ints, decision_of: Ints, reached_by: Choices
     ) -> tuple[Choices, Choices]:
-        """Say which new choices are allowed, (C',), and which pure strategies take each, (C', n).
+        """Mark the new choices that are allowed, (C',), and the pure strategies that take each.
 
         A choice is allowed if a pure strategy takes it; in the whole DAG all are. Given are the row
         of each new decision, (D',), the decision and the action of each choice, (C',), the decision
-        of each belief, (B,), and the strategies that reach it, (B, n).
+        of each belief, (B,), and the strategies that reach it, (B, n). The strategies that take a
+        choice are marked in an array (C', n).
         """
         reaches_decision = np.zeros((len(row), reached_by.shape[1]), bool)
         np.logical_or.at(reaches_decision, decision_of, reached_by)
@@ -441,11 +489,24 @@ class _Builder:
         return takes.any(axis=1) | self.is_whole, takes
 
 
+def _pair_with_choices(decision: Ints, allowed: Choices, num_allowed: Ints) -> tuple[Ints, Ints]:
+    """Pair every member of beliefs with every allowed choice of its decision.
+
+    Given are the decision of each member, (m,), whether each choice is allowed, (C',), decision by
+    decision, and the number of those of each decision, (D',). Returns the members and the choices
+    of all pairs, as their indices.
+    """
+    member = np.repeat(np.arange(len(decision)), num_allowed[decision])
+    allowed_offsets = offsets(num_allowed)
+    nth_allowed = spans(allowed_offsets[decision], allowed_offsets[decision + 1])
+    return member, np.flatnonzero(allowed)[nth_allowed]
+
+
 def _below_and_turns(form: SequenceForm, deadline: Deadline) -> tuple[csr_array, Ints]:
     """Find the rows below refined information sets, (J, R), and their turns, (J,), once."""
     if "below and turns" not in form.cache:
         below = _rows_below(form, deadline)
-        form.cache["below and turns"] = below, _turns(form, below)
+        form.cache["below and turns"] = below, _assign_turns(form, below)
     return cast("tuple[csr_array, Ints]", form.cache["below and turns"])
 
 
@@ -471,7 +532,7 @@ def _rows_below(form: SequenceForm, deadline: Deadline = FOREVER) -> csr_array:
     return csr_array((np.ones(pairs.shape[1], np.int8), (pairs[0], pairs[1])), shape)
 
 
-def _turns(form: SequenceForm, below: csr_array) -> Ints:
+def _assign_turns(form: SequenceForm, below: csr_array) -> Ints:
     """Assign turns to refined information sets, (J,), in which their rows are set.
 
     A refined one is a row (information set) after one sequence of own actions. Turns follow the
@@ -495,4 +556,4 @@ def _components(group: Ints, below: csr_array) -> Ints:
     """
     refined = np.repeat(np.arange(len(group)), np.diff(below.indptr))  # of each row below
     group_and_row = group[refined] * below.shape[1] + below.indices  # as one number
-    return linked(len(group), refined, group_and_row)
+    return components_by_key(len(group), refined, group_and_row)

@@ -12,8 +12,8 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees.absent import Decision
 from hogeq.trees.beliefs import BeliefDag, Choices
-from hogeq.trees.enumeration import enumerated
-from hogeq.trees.integer_program import by_program
+from hogeq.trees.enumeration import enumerate_responses
+from hogeq.trees.integer_program import solve_by_program
 from hogeq.trees.rows import is_too_wide
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm
 
@@ -71,70 +71,99 @@ def best_response(
     """
     limit = Deadline.of(limit)
     if dag is not None:
-        best, chosen = dag.respond(payoffs)
-        flow = dag.flow(chosen)
-        strategy = pure_rows(original, dag.plan_matrix @ flow)
-        return Answer(payoffs, strategy, best, best, BELIEF_DAG, flow > 0.0)
+        return _respond_by_dag(original, payoffs, dag)
     if original.is_absent_minded:
         solved = Decision(original, payoffs).solve(limit, begin, enough=enough)
         return Answer(payoffs, solved.policy, solved.value, solved.bound, BRANCH_AND_BOUND)
     form = original.inflate(deadline)
-    bound, actions, best = by_ascent(original, payoffs, begin, deadline)
+    bound, actions, best = ascend_from_starts(original, payoffs, begin, deadline)
     method = FULL_MEMORY
-    can_enumerate = len(form.shared_rows) <= MOST_SHARED_ROWS and form.has_row_order
-    # An enumeration has tables by pairs of rows and by actions.
-    num_own_rows = len(np.unique(form.row_of_refined))
-    can_enumerate &= not is_too_wide(num_own_rows**2, form.tree.num_actions)
-    if bound - best > CONVERGED_GAP and best <= enough and can_enumerate and not deadline.is_over:
-        actions, best, new_bound = enumerated(form, payoffs, actions, best, deadline)
+    goes_on = bound - best > CONVERGED_GAP and best <= enough
+    if goes_on and can_enumerate(form) and not deadline.is_over:
+        actions, best, new_bound = enumerate_responses(form, payoffs, actions, best, deadline)
         if new_bound < bound:
-            bound, method = new_bound, ENUMERATION
-    if bound - best > CONVERGED_GAP and best <= enough:
-        program_actions, new_bound = by_program(form, payoffs, limit)
-        if program_actions is not None and form.pure_realisation(program_actions) @ payoffs > best:
-            actions = program_actions
-            best = float(form.pure_realisation(actions) @ payoffs)
+            bound = new_bound
+            method = ENUMERATION
+        goes_on = bound - best > CONVERGED_GAP and best <= enough
+    if goes_on:
+        program_actions, new_bound = solve_by_program(form, payoffs, limit)
+        if program_actions is not None:
+            payoff = float(form.pure_realisation(program_actions) @ payoffs)
+            if payoff > best:
+                actions = program_actions
+                best = payoff
         # A response that gets more refutes a bound; an infinite one says nothing.
         if best - CONVERGED_GAP <= new_bound < bound:
-            bound, method = new_bound, INTEGER_PROGRAM
-    strategy = pure_rows(original, form.pure_realisation(actions))
+            bound = new_bound
+            method = INTEGER_PROGRAM
+    strategy = pure_strategy_of_plan(original, form.pure_realisation(actions))
     return Answer(payoffs, strategy, best, max(best, bound), method)
 
 
-def pure_rows(form: SequenceForm, plan: Floats) -> Floats:
-    """Return the pure strategy, (R, K), whose realisation plan, (S,), is given.
+def can_enumerate(form: SequenceForm) -> bool:
+    """Whether best responses of an inflated form can be enumerated: few rows are shared.
+
+    An enumeration has tables by pairs of rows and by actions.
+    """
+    num_own_rows = len(np.unique(form.row_of_refined))
+    is_small = not is_too_wide(num_own_rows**2, form.tree.num_actions)
+    return len(form.shared_rows) <= MOST_SHARED_ROWS and form.has_row_order and is_small
+
+
+def _respond_by_dag(form: SequenceForm, payoffs: Floats, dag: BeliefDag) -> Answer:
+    """Find the best response to payoffs of sequences, (S,), by one pass over a whole belief DAG."""
+    best, chosen = dag.respond(payoffs)
+    flow = dag.flow(chosen)
+    strategy = pure_strategy_of_plan(form, dag.plan_matrix @ flow)
+    return Answer(payoffs, strategy, best, best, BELIEF_DAG, flow > 0.0)
+
+
+def pure_strategy_of_plan(form: SequenceForm, plan: Floats) -> Floats:
+    """Give the pure strategy, (R, K), that has a realisation plan, (S,) of zeros and ones.
 
     A pure strategy comes to one part at most of a row that inflation split: that part decides.
     """
     return one_hot(form.likeliest_actions(plan), form.tree.num_actions)
 
 
-def by_ascent(
+def ascend_from_starts(
     original: SequenceForm, payoffs: Floats, begin: Floats | None, deadline: Deadline
 ) -> tuple[float, Ints, float]:
-    """Ascend from several pure strategies: the bound of full memory, best actions, their payoff.
+    """Find a good pure response to payoffs of sequences, (S,), by ascents from several starts.
 
-    The actions, (R',), are those of the inflated rows. Ascents start from `begin`, (R, K), from the
-    actions of a player with full memory, and at random. They end once a response reaches the bound.
+    They start from the strategy `begin`, (R, K), from the actions of a player with full memory, and
+    at random, and end once a response reaches the bound of full memory. Returns this bound, the
+    actions of the inflated rows, (R',), and their payoff.
     """
     form = original.inflated
-    _, remembered = form.perfect_recall_values(payoffs)  # an action at each, (J,)
     bound = form.upper_bound(payoffs)
-    random = np.random.default_rng(0)
-    response = np.zeros(form.tree.num_rows, np.int64)
-    response[form.row_of_refined] = remembered  # of a shared row, the last one stays
+    best = -np.inf
+    for start in _starts(original, payoffs, begin):
+        improved = form.ascend(start, payoffs, deadline)
+        payoff = float(form.pure_realisation(improved) @ payoffs)
+        if payoff > best:
+            response = improved
+            best = payoff
+        if bound - best <= LEAST_GAIN or deadline.is_over:
+            break
+    return bound, response, best
+
+
+def _starts(original: SequenceForm, payoffs: Floats, begin: Floats | None) -> list[Ints]:
+    """List the pure strategies that ascents start from: an action of each inflated row, (R',).
+
+    The first is that of `begin`, (R, K), if there is one; then comes one with the best actions of a
+    player with full memory; the others are random.
+    """
+    form = original.inflated
     starts = []
     if begin is not None:
         actions = np.where(original.tree.legal, begin, -1.0).argmax(axis=1)
         starts.append(actions[original.original_row])
-    starts.append(response)
-    starts += [random.integers(form.tree.num_legal) for _ in range(STARTS + 1 - len(starts))]
-    best = -np.inf
-    for start in starts:
-        improved = form.ascend(start, payoffs, deadline)
-        payoff = float(form.pure_realisation(improved) @ payoffs)
-        if payoff > best:
-            response, best = improved, payoff
-        if bound - best <= LEAST_GAIN or deadline.is_over:
-            break
-    return bound, response, best
+    _, remembered = form.perfect_recall_values(payoffs)  # an action at each, (J,)
+    with_memory = np.zeros(form.tree.num_rows, np.int64)
+    with_memory[form.row_of_refined] = remembered  # of a shared row, the last one stays
+    starts.append(with_memory)
+    random = np.random.default_rng(0)
+    num_random = STARTS + 1 - len(starts)
+    return starts + [random.integers(form.tree.num_legal) for _ in range(num_random)]

@@ -12,14 +12,23 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.support.aliases import Floats
+from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError, counted, one_line, raised, shown
-from hogeq.support.progress import phase
+from hogeq.support.progress import Phase, phase
 from hogeq.support.short_fractions import short_fraction
 from hogeq.support.workers import memory
-from hogeq.trees.exact_numbers import MOST_EXACT, are_held, is_held
-from hogeq.trees.flat import CHANCE, IN_RANGE, LARGEST, TERMINAL, FlatTree, Forget, history_text
-from hogeq.trees.lasting_names import NoLastingNameError, lasting
+from hogeq.trees.exact_numbers import MOST_EXACT, are_exact_doubles, is_exact_double
+from hogeq.trees.flat import (
+    CHANCE,
+    IN_RANGE,
+    LARGEST,
+    TERMINAL,
+    FlatTree,
+    Forget,
+    Indices,
+    history_text,
+)
+from hogeq.trees.lasting_names import NoLastingNameError, lasting_name
 from hogeq.trees.rows import ROW_SUM
 from hogeq.trees.teams import Known, Sides, paid_to, teams_of
 
@@ -91,10 +100,9 @@ def flatten(
     `NoTreeError` if the tree is too large or has no end; `HogeqError` for other faults of the game.
     """
     walk = _Walk(forget if callable(forget) else None, sides)
-    num_visited, num_known = 0, 1  # nodes looked at, and these with all their children
-    next_check = FIRST_CHECK
     # The size of a tree that is cut is not estimated, nor one that a file tells.
     estimate = _Estimate(root, look) if deepest is None and longest is None else None
+    limits = _SizeLimits(name, walk, deepest, estimate)
     waiting: list[Iterator[Any]] = [iter([(0, 1.0, root)])]  # siblings still to come, by depth
     path: list[int] = []  # number 0 for the root, then the moves to the current node
     movers: list[int] = []  # who made these moves
@@ -115,31 +123,60 @@ def flatten(
             except Exception as error:
                 where = history_text(movers, path[1:], describe)
                 raise HogeqError(f"{name}: {where}: {reason_of(error)}") from error
-            num_visited += 1
             if moves:
                 waiting.append(iter(moves))
                 movers.append(node.player)
-                num_known += len(moves)
-                if deepest is None and num_known > MOST_NODES:
-                    raise NoTreeError(f"{name}: has more than {MOST_NODES:,} nodes")
-                if depth >= (deepest or MOST_MOVES):
-                    raise NoTreeError(f"{name}: has plays of more than {depth:,} moves")
-            if num_visited == next_check:
-                next_check = (num_visited // CHECK_INTERVAL + 1) * CHECK_INTERVAL
-                progress.reach(num_visited)
-                num_bytes = walk.bytes_of_tree(num_known)
-                require_memory(f"{name}: has more than {num_visited:,} nodes", num_bytes)
-                if estimate is not None:
-                    moves_played = max(num_visited // WALKED_PER_PLAYED, FIRST_PLAYED)
-                    progress.measured(estimate.refined(name, moves_played))
-    require_memory(f"{name}: has {num_visited:,} nodes", walk.bytes_of_tree(num_visited))
+            limits.check(len(moves), depth, progress)
+    limits.check_memory()
     tree = walk.tree(name, describe)
-    if tree.largest_payoff < 1.0 / LARGEST:
-        raise HogeqError(
-            f"{name}: the largest payoff is {tree.largest_payoff:g}; {IN_RANGE}, the largest "
-            f"{1.0 / LARGEST:g} or more, or all 0"
-        )
+    least = 1.0 / LARGEST
+    if tree.largest_payoff < least:
+        largest = f"the largest payoff is {tree.largest_payoff:g}"
+        raise HogeqError(f"{name}: {largest}; {IN_RANGE}, the largest {least:g} or more, or all 0")
     return tree
+
+
+class _SizeLimits:
+    """Limits of the size of a tree, checked at each node of a walk."""
+
+    def __init__(
+        self, name: str, walk: "_Walk", deepest: int | None, estimate: "_Estimate | None"
+    ) -> None:
+        """Begin without nodes; the arguments are as in `flatten`, with the estimate of the size."""
+        self.name = name
+        self.walk = walk
+        self.deepest = deepest
+        self.estimate = estimate
+        self.num_visited = 0  # nodes looked at
+        self.num_known = 1  # these with all their children
+        self.next_check = FIRST_CHECK  # number of visited nodes at which memory is checked next
+
+    def check(self, num_moves: int, depth: int, progress: Phase) -> None:
+        """Count a node at a depth, and its moves; raise `NoTreeError` if the tree is too large.
+
+        At regular intervals the memory is checked, the estimate refined, and progress reported.
+        """
+        self.num_visited += 1
+        self.num_known += num_moves
+        if num_moves:
+            if self.deepest is None and self.num_known > MOST_NODES:
+                raise NoTreeError(f"{self.name}: has more than {MOST_NODES:,} nodes")
+            if depth >= (self.deepest or MOST_MOVES):
+                raise NoTreeError(f"{self.name}: has plays of more than {depth:,} moves")
+        if self.num_visited < self.next_check:
+            return
+        self.next_check = (self.num_visited // CHECK_INTERVAL + 1) * CHECK_INTERVAL
+        progress.reach(self.num_visited)
+        size = f"{self.name}: has more than {self.num_visited:,} nodes"
+        require_memory(size, self.walk.bytes_of_tree(self.num_known))
+        if self.estimate is not None:
+            moves_played = max(self.num_visited // WALKED_PER_PLAYED, FIRST_PLAYED)
+            progress.measured(self.estimate.refine(self.name, moves_played))
+
+    def check_memory(self) -> None:
+        """Raise `NoTreeError` if the tree of all nodes visited needs too much memory."""
+        size = f"{self.name}: has {self.num_visited:,} nodes"
+        require_memory(size, self.walk.bytes_of_tree(self.num_visited))
 
 
 class _Estimate:
@@ -154,25 +191,28 @@ class _Estimate:
 
     def __init__(self, root: Any, look: Callable[[Any], Node]) -> None:
         """Begin without plays; `look` gives the node at a state."""
-        self.root, self.look = root, look
+        self.root = root
+        self.look = look
         self.random = np.random.default_rng(0)
-        self.fortune = 0.0  # its logarithm
+        self.log_fortune = 0.0  # logarithm of the fortune of a bettor against a small tree
         self.sum = 0.0  # of the estimates of all plays
         self.plays = self.spent = 0  # number of plays, and of moves that they looked at
         self.recurs = False  # whether a play came to a state again
 
-    def refined(self, name: str, moves: int) -> str:
-        """Play until so many moves were looked at; write the estimate, or refuse too large a tree.
+    def refine(self, name: str, moves: int) -> str:
+        """Play at random until so many moves were looked at; write the mean estimate as a text.
 
-        `name` is that of the game, for the message.
+        Each play bets that the tree is too large; a fortune of `SURE` refuses it with
+        `NoTreeError`. `name` is that of the game, for the message.
         """
-        while self.spent <= moves and self.fortune < SURE and not self.recurs:
+        while self.spent <= moves and self.log_fortune < SURE and not self.recurs:
             estimate = self.play()
-            self.plays, self.sum = self.plays + 1, self.sum + estimate
-            self.fortune += math.log(0.9 + 0.1 * estimate / MOST_NODES)
+            self.plays += 1
+            self.sum += estimate
+            self.log_fortune += math.log(0.9 + 0.1 * estimate / MOST_NODES)
         if self.recurs:
             raise NoTreeError(f"{name}: {RECURS}")
-        if self.fortune >= SURE:
+        if self.log_fortune >= SURE:
             raise NoTreeError(f"{name}: has more than {MOST_NODES:,} nodes")
         mean = self.sum / self.plays
         return f"some {mean:.1g} by {counted(self.plays, 'random play')}, at most {MOST_NODES:,}"
@@ -215,7 +255,7 @@ def require_memory(size: str, num_bytes: int) -> None:
         raise NoTreeError(f"{size}, which need more memory than the {machine}")
 
 
-def drawn_moves(moves: Moves) -> Moves:
+def scale_chances(moves: Moves) -> Moves:
     """Scale probabilities of chance that nearly sum to 1; `NodeError` if they are others."""
     for _, chance, _ in moves:
         if not 0.0 <= chance <= 1.0 + ROW_SUM:
@@ -257,7 +297,7 @@ class _Paid(NamedTuple):
     missed: float  # most by which totals of two terminal nodes may differ by rounding
 
 
-def _paid(sides: Sides | None, *payoffs: Fraction | float) -> _Paid:
+def _check_payoffs(sides: Sides | None, *payoffs: Fraction | float) -> _Paid:
     """Check the payoffs to all players at a terminal node, and add up those of teams."""
     for payoff in payoffs:
         if not -LARGEST <= payoff <= LARGEST:
@@ -269,7 +309,7 @@ def _paid(sides: Sides | None, *payoffs: Fraction | float) -> _Paid:
     total: Any = sum(paid) if len(paid) > 1 else 0
     if total and any(isinstance(payoff, float) for payoff in paid):
         total = float(sum(_fractions(paid)))  # -5.0 and 5.3 make 0.3, not 0.2999999999999998
-    return _Paid(len(paid), float(paid[0]), is_held(paid[0]), total, missed)
+    return _Paid(len(paid), float(paid[0]), is_exact_double(paid[0]), total, missed)
 
 
 def _fractions(numbers: Sequence[Fraction | float]) -> list[Fraction]:
@@ -291,7 +331,7 @@ class InformationSets:
         self.sides = sides
         # Terminal nodes share few payoffs, and checking them takes longer than the rest of a node.
         # Typed, since 1.0 may have been rounded and 1 has not. It takes -0.0 for 0.0.
-        self._paid = lru_cache(PAYOFFS_CACHED, typed=True)(partial(_paid, sides))
+        self._paid = lru_cache(PAYOFFS_CACHED, typed=True)(partial(_check_payoffs, sides))
         self.rows: dict[int, dict[Hashable, int]] = {}  # by player or team, then by name
         self.legal: list[Sequence[int]] = []  # numbers of each row's actions
         self.lists: dict[tuple[int, ...], Sequence[int]] = {}  # the lists of `legal`, each once
@@ -312,7 +352,7 @@ class InformationSets:
         row = rows.get(self.name_of(node.player, known), len(self.legal))
         is_new = row == len(self.legal)
         if is_new:
-            rows[self.name_of(node.player, lasting(known))] = row
+            rows[self.name_of(node.player, lasting_name(known))] = row
         actions = list(map(_number, node.moves))
         if is_new:
             self._add_actions(known, actions)
@@ -350,14 +390,15 @@ class InformationSets:
             sums = f"{one_line(paid.total)}, at the first end to {one_line(self.total)}"
             allowed = "allowed: zero-sum and constant-sum games"
             raise NodeError(f"is not zero-sum: payoffs sum to {sums}; {allowed}")
-        self.is_rounded = self.is_rounded or not (paid.is_held and is_held(self.total))
+        self.is_rounded = self.is_rounded or not (paid.is_held and is_exact_double(self.total))
         # The digest of a tree has the sign of a 0, which the cache loses.
         return paid.payoff if self.sides is not None else float(end.payoffs[0])
 
     def sorted_rows(self) -> "tuple[list[Hashable], array[Any], array[Any]]":
         """Sort the rows by player and by the text of their name: names, players, old numbers."""
         names: list[Hashable] = []
-        seat, numbers = array("b"), array("i")
+        seat = array("b")
+        numbers = array("i")
         for player in sorted(self.rows):
             player_names = sorted(self.rows[player], key=str)
             names += player_names
@@ -389,9 +430,9 @@ class _Walk(InformationSets):
             row = self.row_of(node)
             moves = () if is_last else moves
         elif node.player == CHANCE:
-            moves = drawn_moves(moves)
+            moves = scale_chances(moves)
             chances = [chance for _, chance, _ in moves]
-            self.is_rounded = self.is_rounded or not are_held(chances)
+            self.is_rounded = self.is_rounded or not are_exact_doubles(chances)
             level.chance.extend(map(float, chances))
             level.drawn.extend(map(_number, moves))
         else:
@@ -406,13 +447,13 @@ class _Walk(InformationSets):
         num_bytes = NODE_BYTES * num_nodes + LEVEL_BYTES * len(self.levels)
         return num_bytes + len(self.legal) * ROW_BYTES + self.num_actions * ACTION_BYTES
 
-    def joined(self, field: str, kind: Any) -> NDArray[Any]:
+    def join(self, field: str, kind: Any) -> NDArray[Any]:
         """Join an array of all levels, of numbers of a kind; the levels lose it, to save memory."""
         parts = [np.frombuffer(getattr(level, field), kind) for level in self.levels]
         self.levels = [level._replace(**{field: array("b")}) for level in self.levels]
         return np.concatenate(parts)
 
-    def _centred(self, payoffs: Floats, half: float) -> tuple[Floats, float]:
+    def _centre(self, payoffs: Floats, half: float) -> tuple[Floats, float]:
         """Split the payoffs to player 0, (E,), into a constant and small differences from it.
 
         A constant that is large beside the differences would hide them in doubles. Returns the
@@ -420,7 +461,8 @@ class _Walk(InformationSets):
         the sum of both players' payoffs. Payoffs stay as they are, with a centre that takes `half`
         back, if a difference would be rounded, and in a zero-sum game if they are around 0 already.
         """
-        least, most = payoffs.min(initial=np.inf), payoffs.max(initial=-np.inf)
+        least = payoffs.min(initial=np.inf)
+        most = payoffs.max(initial=-np.inf)
         middle = least / 2 + most / 2
         if not self.total and not abs(middle) > most - least > 0.0:
             return payoffs, 0.0
@@ -438,6 +480,12 @@ class _Walk(InformationSets):
         loses_no_digit = np.array_equal(differences + constant, payoffs)
         return (differences, centre) if loses_no_digit else (payoffs, 0.0 - half)
 
+    def _actions_of_rows(self, rows: "array[Any]") -> tuple[Ints, Indices]:
+        """Count the actions of each row, (R,), and list their numbers, row by row."""
+        num_legal = np.array([len(self.legal[row]) for row in rows], np.int64)
+        numbers = (action for row in rows for action in self.legal[row])
+        return num_legal, np.fromiter(numbers, np.int32, self.num_actions)
+
     def tree(self, name: str, describe: Callable[[Sequence[int]], list[str]]) -> FlatTree:
         """Build the tree of all nodes walked; the walk's arrays are used up by it.
 
@@ -448,13 +496,11 @@ class _Walk(InformationSets):
         # New number of a row by its old one; the last entry is for nodes without a row, -1.
         new_number = np.full(len(names) + 1, -1, np.int32)
         new_number[old_numbers] = np.arange(len(names))
-        num_legal = np.array([len(self.legal[number]) for number in old_numbers], np.int64)
-        actions = (action for number in old_numbers for action in self.legal[number])
-        action_numbers = np.fromiter(actions, np.int32, self.num_actions)
+        num_legal, action_numbers = self._actions_of_rows(old_numbers)
         half = float(self.total) / 2
-        payoffs, centre = self._centred(self.joined("payoff", np.float64), half)
-        row = new_number[self.joined("row", np.int32)]
-        num_moves = self.joined("num_moves", np.int32)
+        payoffs, centre = self._centre(self.join("payoff", np.float64), half)
+        row = new_number[self.join("row", np.int32)]
+        num_moves = self.join("num_moves", np.int32)
         player = np.array([*seat, CHANCE], np.int8)[row]  # index -1 takes the last, CHANCE
         player[(row < 0) & (num_moves == 0)] = TERMINAL
         # Children lie level by level in the order of their parents; the root is a child of none.
@@ -470,8 +516,8 @@ class _Walk(InformationSets):
             seat=np.array(seat, np.int8),
             num_legal=num_legal,
             action_numbers=action_numbers,
-            chance_numbers=self.joined("drawn", np.int32),
-            chance_probabilities=self.joined("chance", np.float64),
+            chance_numbers=self.join("drawn", np.int32),
+            chance_probabilities=self.join("chance", np.float64),
             names=names,
             describe=describe,
             num_players=self.num_players or 2,

@@ -2,29 +2,36 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from hogeq.search.double_oracle import rounds
+from hogeq.search.double_oracle import double_oracle_rounds
 from hogeq.search.matrix_games import contains
 from hogeq.search.results import Equilibrium
 from hogeq.search.units import above, below
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
-from hogeq.trees.beliefs import BeliefDag, Choices, drawing, remembering, spanned
+from hogeq.trees.beliefs import BeliefDag, Choices, draw_dag, recall_dag, spanned_dag
 from hogeq.trees.best_response import CONVERGED_GAP, INTEGER_PROGRAM, Answer, best_response
-from hogeq.trees.enclosures import Payoffs, Plan, fits, plan_of, plan_of_flow, shortened
+from hogeq.trees.enclosures import (
+    Payoffs,
+    Plan,
+    has_fractions,
+    plan_of,
+    plan_of_flow,
+    round_to_short_fractions,
+)
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.responses import LARGEST_GAP
 from hogeq.trees.restricted import Mixed, solve_restricted
-from hogeq.trees.sequence_payoffs import against, sequence_payoffs, stakes
+from hogeq.trees.sequence_payoffs import payoffs_against, sequence_payoffs, stakes
 from hogeq.trees.sequences import SequenceForm, inflated_forms
 from hogeq.trees.shuffling import solving_form
-from hogeq.trees.strategies import seated
+from hogeq.trees.strategies import restrict_to_seat
 from hogeq.trees.teams import side_names
-from hogeq.trees.whole_dags import bounding_dag, dags_of, require_dags
+from hogeq.trees.whole_dags import bounding_dag, build_dags, require_dags
 
 LEAST_NEW: Final = CONVERGED_GAP / 8.0  # least gain of a response that is new
 ENOUGH_SHARE: Final = 1 / 64  # of the gap: gain at which an absent-minded search may end
@@ -50,14 +57,15 @@ class Side:
         dtype = np.float64 if form.is_absent_minded else np.bool_
         self.pool: Floats = np.zeros((0, form.tree.num_rows, form.tree.num_actions), dtype)
         # Of the restricted game.
-        self.restricted_dag = drawing(form, self.pool) if whole is None else whole
+        self.restricted_dag = draw_dag(form, self.pool) if whole is None else whole
 
     def restrict(self, kept: Choices) -> None:
         """Restrict the whole belief DAG to some of its choices, (C,)."""
         assert self.whole_dag is not None  # noqa: S101 - callers have it
-        self.kept_choices, self.restricted_dag = kept, self.whole_dag.restricted(kept)[0]
+        self.kept_choices = kept
+        self.restricted_dag, _ = self.whole_dag.restrict(kept)
 
-    def best(
+    def respond(
         self,
         payoffs: Floats,
         value: float,
@@ -71,7 +79,8 @@ class Side:
         gains on the value; `deadline`, by default the same, is that of all before it. The search of
         an absent-minded player ends when a share of the gap is gained, or surely cannot be.
         """
-        begin, enough = None, value + LEAST_NEW
+        begin = None
+        enough = value + LEAST_NEW  # payoff of a response that ends the search
         if self.form.is_absent_minded and len(self.pool):
             payoffs_of_pool = (self.restricted_dag.plan_matrix.T @ payoffs)[1:]  # 0 is the begin
             begin = self.pool[payoffs_of_pool.argmax()]
@@ -94,9 +103,9 @@ class Side:
             # decision draws a strategy of the pool. Its row is -1.
             is_drawing = self.restricted_dag.row_of_decision[:1] < 0
             if len(self.pool) == 1 or not is_drawing.any():
-                self.restricted_dag = spanned(self.form, self.pool, deadline)
+                self.restricted_dag = spanned_dag(self.form, self.pool, deadline)
             else:
-                self.restricted_dag = drawing(self.form, self.pool)
+                self.restricted_dag = draw_dag(self.form, self.pool)
             return True
         if self.kept_choices is None or answer.choices is None:
             return False
@@ -104,6 +113,16 @@ class Side:
             return False
         self.restrict(self.kept_choices | answer.choices)
         return True
+
+
+class _Part(NamedTuple):
+    """A strategy drawn from the flow of a player, and the payoffs to player 0 that both secure."""
+
+    strategy: Strategy
+    share: float  # of the flow that the strategy covers
+    by_flow: Fraction
+    by_strategy: Fraction
+    is_certain: bool  # whether theorems prove the payoff that the strategy secures
 
 
 class Solving:
@@ -126,7 +145,7 @@ class Solving:
         for form in self.forms:  # some are in another order than those inflated above
             form.inflate(self.deadline.share(0.5))
         self.sides = [  # of the restricted game: whole sequence forms, or pools of who forgets
-            Side(form, None if len(form.inflated.shared_rows) else remembering(form))
+            Side(form, None if len(form.inflated.shared_rows) else recall_dag(form))
             for form in self.forms
         ]
         self.payoffs = sequence_payoffs(*self.forms)
@@ -154,7 +173,7 @@ class Solving:
         """Whether the bounds meet."""
         return self.ends[1] - self.ends[0] <= CONVERGED_GAP
 
-    def learn(
+    def record_bound(
         self, mixed: Sequence[Mixed], player: int, bound: float, response: Answer | None = None
     ) -> None:
         """Record a bound on a player's payoff against the other's mixture, if it is the lowest."""
@@ -164,7 +183,7 @@ class Solving:
             self.best[1 - player] = mixed[1 - player]
             self.responses[player] = response
 
-    def columns(self, deadline: Deadline) -> None:
+    def run_double_oracle(self, deadline: Deadline) -> None:
         """Grow the restricted game by the double oracle, until no response gains.
 
         Each pool begins with a response to the uniform strategy. If a player forgets, the first
@@ -177,16 +196,16 @@ class Solving:
             if len(side.pool):
                 continue
             plan = self.forms[1 - player].realisation(self.tree.uniform())
-            answer = side.best(against(self.payoffs, plan, player), -np.inf, deadline)
+            answer = side.respond(payoffs_against(self.payoffs, plan, player), -np.inf, deadline)
             side.add(answer, deadline.share(SPANNING_SHARE))
         first = None
         if not self.has_begun and any(side.whole_dag is None for side in self.sides):
-            dags = [remembering(form) for form in self.forms]
+            dags = [recall_dag(form) for form in self.forms]
             mixed = solve_restricted(self.payoffs, dags, deadline.share(0.25))
             if mixed is not None:
                 self.has_begun = True
                 first = [own.as_policy() for own in mixed]
-        for _ in rounds(self, deadline, first):
+        for _ in double_oracle_rounds(self, deadline, first):
             self.iterations += 1
 
     def equilibrium(self, deadline: Deadline) -> Sequence[Mixed] | None:
@@ -211,10 +230,10 @@ class Solving:
         if player == 0:
             self.gap = sum(self.bounds)
         limit = deadline.share(1.0 / (2 - player))  # player 1 follows, in the time left
-        payoffs = against(self.payoffs, mixtures[1 - player].plan, player)
+        payoffs = payoffs_against(self.payoffs, mixtures[1 - player].plan, player)
         value = float(mixtures[player].plan @ payoffs)
-        answer = self.sides[player].best(payoffs, value, limit, self.gap)
-        self.learn(mixtures, player, answer.bound, answer)
+        answer = self.sides[player].respond(payoffs, value, limit, self.gap)
+        self.record_bound(mixtures, player, answer.bound, answer)
         limit = deadline.share(SPANNING_SHARE)
         if answer.payoff - value > LEAST_NEW and self.sides[player].add(answer, limit):
             return True
@@ -226,54 +245,40 @@ class Solving:
 
         1. Draw strategies from both flows, the smaller one first, for the time left and for a tenth
            of all time at least. Of a large mixture it may be a part, which is then weighed anew.
-        2. Bound what whole flows and strategies secure, rounded outward.
+        2. Bound the payoffs that whole flows and strategies secure, rounded outward.
         3. If these bounds are not one number, try probabilities with small denominators.
         """
-        deadline = self.deadline
-        tree, best = self.tree, self.best
-        drawing_seconds = max(deadline.left, DRAWING_SHARE * deadline.seconds)
-        drawing_limit = Deadline(drawing_seconds, deadline.clock)
-        smaller_first = sorted((0, 1), key=lambda player: best[player].dag.num_decisions)
-        half = drawing_limit.share(0.5)
-        drawn_by_player = {player: best[player].strategies(half) for player in smaller_first}
-        strategies = [drawn_by_player[player][0] for player in (0, 1)]
-        shares = [drawn_by_player[player][1] for player in (0, 1)]  # of the flows
-        # Payoffs to player 0 that each player's flow and strategies secure.
-        by_flow, by_drawn = [Fraction(), Fraction()], [Fraction(), Fraction()]
-        are_certain = True  # whether theorems prove them
-        for player, share in enumerate(shares):
-            response = self.responses[1 - player]
-            if share < 1.0:  # the strategies are a part of the mixture
-                plan = plan_of_flow(best[player].dag, best[player].flow, drawing_limit)
-                by_flow[player], _ = self._secured(player, plan, response, drawing_limit)
-                drawn = strategies[player]
-                strategies[player], response = self._weighed(player, drawn, drawing_limit)
-            plan = plan_of(self.forms[player], strategies[player], drawing_limit)
-            by_drawn[player], is_certain = self._secured(player, plan, response, drawing_limit)
-            by_flow[player] = by_drawn[player] if share == 1.0 else by_flow[player]
-            are_certain &= is_certain
-        if min(shares) == 1.0 and not tree.units.are_one(*_outward(by_drawn)) and fits(tree):
-            for player, drawn in enumerate(strategies):
-                strategies[player], by_drawn[player] = self._with_short_fractions(
-                    player, drawn, by_drawn[player], drawing_limit
-                )
-            by_flow = [*by_drawn]
+        tree = self.tree
+        drawing_seconds = max(self.deadline.left, DRAWING_SHARE * self.deadline.seconds)
+        limit = Deadline(drawing_seconds, self.deadline.clock)
+        drawn = self._draw_strategies(limit.share(0.5))
+        parts = [self._value_part(player, *drawn[player], limit) for player in (0, 1)]
+        shares = [part.share for part in parts]
+        is_one_number = tree.units.are_one(*_outward([part.by_strategy for part in parts]))
+        if min(shares) == 1.0 and not is_one_number and has_fractions(tree):
+            parts = [
+                self._with_short_fractions(player, part, limit) for player, part in enumerate(parts)
+            ]
+        by_strategy = [part.by_strategy for part in parts]
+        by_flow = [part.by_flow for part in parts]
+        are_certain = all(part.is_certain for part in parts)
         if are_certain:  # a part with new weights may secure more than the whole flow
-            by_flow = [max(by_flow[0], by_drawn[0]), min(by_flow[1], by_drawn[1])]
-        are_certain &= by_drawn[0] <= by_drawn[1]  # if they cross, the bound of a search is false
+            by_flow = [max(by_flow[0], by_strategy[0]), min(by_flow[1], by_strategy[1])]
+        gap = by_strategy[1] - by_strategy[0]  # below 0 if the bound of a search is false
+        is_proved = are_certain and 0 <= gap <= LARGEST_GAP * Fraction(self.unit)
         lower, upper = _outward(by_flow)
-        secured = _outward(by_drawn)
-        is_proved = are_certain and by_drawn[1] - by_drawn[0] <= LARGEST_GAP * Fraction(self.unit)
+        secured = _outward(by_strategy)
+        first, second = (part.strategy for part in parts)
         return Equilibrium(
             lower=lower,
             upper=upper,
-            strategies=(seated(tree, strategies[0], 0), seated(tree, strategies[1], 1)),
+            strategies=(restrict_to_seat(tree, first, 0), restrict_to_seat(tree, second, 1)),
             is_proved=is_proved and tree.units.are_one(*secured),
             method=method,
             effort={
                 "iterations": self.iterations,
-                "components": [len(strategy.weights) for strategy in strategies],
-                "decisions": [mixed.dag.num_decisions for mixed in best],
+                "components": [len(part.strategy.weights) for part in parts],
+                "decisions": [mixed.dag.num_decisions for mixed in self.best],
                 **({"shares": shares} if min(shares) < 1.0 else {}),
             },
             seconds=self.deadline.spent,
@@ -283,19 +288,46 @@ class Solving:
             seats=tree.seat,
         )
 
-    def _with_short_fractions(
-        self, player: int, strategy: Strategy, secured: Fraction, deadline: Deadline
-    ) -> tuple[Strategy, Fraction]:
-        """Round a strategy to short fractions if it then surely secures more than before.
+    def _draw_strategies(self, limit: Deadline) -> dict[int, tuple[Strategy, float]]:
+        """Draw strategies from the best flow of each player, the smaller flow first.
 
-        Returns the strategy and the payoff to player 0 that it secures, at first `secured`.
+        Returns by player a mixture of strategies, and the share of the flow that it covers.
         """
-        short = shortened(strategy)
-        plan = plan_of(self.forms[player], short)
+        smaller_first = sorted((0, 1), key=lambda player: self.best[player].dag.num_decisions)
+        return {player: self.best[player].strategies(limit) for player in smaller_first}
+
+    def _value_part(
+        self, player: int, strategy: Strategy, share: float, limit: Deadline
+    ) -> "_Part":
+        """Bound the payoffs to player 0 that a player's flow and the strategy drawn from it secure.
+
+        `share` is the share of the flow that the strategy covers: below 1 it gets new weights.
+        """
+        best = self.best[player]
         response = self.responses[1 - player]
-        payoff, is_certain = self._secured(player, plan, response, deadline)
-        is_better = payoff > secured if player == 0 else payoff < secured
-        return (short, payoff) if is_certain and is_better else (strategy, secured)
+        by_flow = None
+        if share < 1.0:
+            flow_plan = plan_of_flow(best.dag, best.flow, limit)
+            by_flow, _ = self._secured(player, flow_plan, response, limit)
+            strategy, response = self._reweigh(player, strategy, limit)
+        plan = plan_of(self.forms[player], strategy, limit)
+        by_strategy, is_certain = self._secured(player, plan, response, limit)
+        if by_flow is None:
+            by_flow = by_strategy
+        return _Part(strategy, share, by_flow, by_strategy, is_certain)
+
+    def _with_short_fractions(self, player: int, part: "_Part", deadline: Deadline) -> "_Part":
+        """Round a player's strategy to short fractions if it then surely secures more than before.
+
+        The strategy covers the whole flow.
+        """
+        short = round_to_short_fractions(part.strategy)
+        plan = plan_of(self.forms[player], short)
+        payoff, is_certain = self._secured(player, plan, self.responses[1 - player], deadline)
+        is_better = payoff > part.by_strategy if player == 0 else payoff < part.by_strategy
+        if not (is_certain and is_better):
+            return part
+        return part._replace(strategy=short, by_flow=payoff, by_strategy=payoff)
 
     def _secured(
         self, player: int, plan: Plan, response: Answer | None, deadline: Deadline
@@ -316,7 +348,7 @@ class Solving:
         other = self.sides[1 - player]
         payoffs = Payoffs(self.tree, 1 - player, plan, deadline)
         is_certain = True
-        most_of_other = payoffs.best_response_bound(remembering(other.form))
+        most_of_other = payoffs.best_response_bound(recall_dag(other.form))
         forgets = len(other.form.inflated.shared_rows) > 0  # rows that join several pasts
         if forgets:
             dag = other.whole_dag
@@ -332,7 +364,7 @@ class Solving:
         secured = most_of_other if player == 1 else payoffs.payoff_sum - most_of_other
         return secured, is_certain
 
-    def _weighed(self, player: int, drawn: Strategy, deadline: Deadline) -> tuple[Strategy, Answer]:
+    def _reweigh(self, player: int, drawn: Strategy, deadline: Deadline) -> tuple[Strategy, Answer]:
         """Give new weights to a part of a mixture, if it secures more with them.
 
         `drawn` has some strategies of the player's mixture. A linear program finds the weights
@@ -340,7 +372,7 @@ class Solving:
         Returns the strategy, and the other player's response to it.
         """
         other = self.sides[1 - player]
-        dag = drawing(self.forms[player], drawn.policies)
+        dag = draw_dag(self.forms[player], drawn.policies)
         candidates = [drawn.chances]
         if other.restricted_dag.num_decisions <= MOST_WEIGHED:
             dags = [dag, other.restricted_dag] if player == 0 else [other.restricted_dag, dag]
@@ -349,12 +381,15 @@ class Solving:
                 candidates.append(mixed[player].flow[1:])  # all but the root's, which is 1
         responses = []
         for weights in candidates:
-            payoffs = against(self.payoffs, dag.plan_matrix @ np.append(1.0, weights), 1 - player)
-            responses.append(other.best(payoffs, np.inf, deadline.within(RESPONSE_SECONDS)))
+            plan = dag.plan_matrix @ np.append(1.0, weights)
+            payoffs = payoffs_against(self.payoffs, plan, 1 - player)
+            responses.append(other.respond(payoffs, np.inf, deadline.within(RESPONSE_SECONDS)))
         best = int(np.argmin([response.bound for response in responses]))
         weights = candidates[best]
         is_used = weights > 0.0
-        return Strategy.unchecked(drawn.policies[is_used], weights[is_used]), responses[best]
+        return Strategy.unchecked_mixture(drawn.policies[is_used], weights[is_used]), responses[
+            best
+        ]
 
 
 def _outward(payoffs: Sequence[Fraction]) -> tuple[float, float]:
@@ -362,7 +397,9 @@ def _outward(payoffs: Sequence[Fraction]) -> tuple[float, float]:
     return below(min(payoffs)), above(max(payoffs))
 
 
-def by_columns(tree: FlatTree, limit: float | Deadline, method: str = "columns") -> Equilibrium:
+def solve_by_columns(
+    tree: FlatTree, limit: float | Deadline, method: str = "columns"
+) -> Equilibrium:
     """Solve a game in mixtures, with proved bounds; without time they are those reached so far.
 
     Flows of the belief DAG are all mixtures of a player (:mod:`hogeq.trees.beliefs`); with perfect
@@ -376,10 +413,10 @@ def by_columns(tree: FlatTree, limit: float | Deadline, method: str = "columns")
     """
     solving = Solving(tree, limit)
     if method == "dag":
-        dags = require_dags(tree, dags_of(tree, deadline=solving.deadline))
+        dags = require_dags(tree, build_dags(tree, deadline=solving.deadline))
         if dags:
             solving.sides = [*map(Side, solving.forms, dags)]
         else:  # there was no time to build them
             method = "columns"
-    solving.columns(solving.deadline)
+    solving.run_double_oracle(solving.deadline)
     return solving.result(method if solving.is_forgetful else "lp")

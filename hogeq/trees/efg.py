@@ -57,7 +57,8 @@ class EfgReader:
 
     def __init__(self, where: str, text: str) -> None:
         """Begin to read a text; `where` names the file in error messages."""
-        self.where, self.text = where, text
+        self.where = where
+        self.text = text
         self.start = self.end = 0  # of the next token in the text
         self.ahead = ""  # the next token
         self.players: list[str] = []  # their names
@@ -71,38 +72,38 @@ class EfgReader:
         self.numbers: dict[str, Fraction] = {}  # by their text, each converted once
         self.total: Fraction | None = None  # sum of the payoffs at each terminal node
         self.is_rounded = False  # whether the file says that its numbers are rounded
-        self.step()
+        self._next_token()
 
-    def head(self, teams: Teams) -> None:
+    def read_head(self, teams: Teams) -> None:
         """Read all that comes before the nodes: the form, the title, the players, a comment."""
         for what, allowed in (("file", ("EFG",)), ("version", ("2",)), ("numbers", ("R", "D"))):
             if self.ahead not in allowed:
-                self.refuse(what, " or ".join(allowed))
-            self.step()
-        self.quoted("title")
-        self.symbol("{", "players")
+                self._refuse(what, " or ".join(allowed))
+            self._next_token()
+        self._read_text("title")
+        self._read_symbol("{", "players")
         while self.ahead != "}":
-            self.players.append(self.quoted("player's name"))
+            self.players.append(self._read_text("player's name"))
         if not self.players:
-            self.refuse("players", "one or more")
-        self.step()
+            self._refuse("players", "one or more")
+        self._next_token()
         self.sides = sides_of(teams, len(self.players), self.where)
-        if self.is_quoted:
-            self.is_rounded = self.quoted("comment") == ROUNDED
+        if self.is_text:
+            self.is_rounded = self._read_text("comment") == ROUNDED
 
-    def body(self) -> None:
+    def read_nodes(self) -> None:
         """Read all nodes. Outcomes may stand at any node; a play is paid the sum of its own."""
         # Nodes still to come: the depth of each, and the payoffs on the way to it.
         waiting = [(0, (Fraction(),) * len(self.players))]
         while waiting:
             start = self.start
             depth, total = waiting.pop()
-            row = self.node()
-            paid = self.payment()
+            row = self._read_node()
+            paid = self._read_outcome()
             if paid is not None:
                 total = tuple(map(operator.add, total, paid))
                 if not all(map(_is_short, total)):
-                    self.fail(start, f"payoffs sum to a fraction of more than {MOST_BITS} bits")
+                    self._fail(start, f"payoffs sum to a fraction of more than {MOST_BITS} bits")
             self.nodes.append(row)
             self.depths.append(depth)
             if row >= 0:
@@ -112,24 +113,24 @@ class EfgReader:
                     raise HogeqError(f"{self.where}: has more than {MOST_NODES:,} nodes")
                 waiting += [(depth + 1, total)] * num_actions
             else:
-                self.ends.append(self.end_of(total, start))
+                self.ends.append(self._terminal_node(total, start))
         if self.ahead:
-            self.refuse("after the last node", "the end of the file")
+            self._refuse("after the last node", "the end of the file")
         self.text = ""  # to save memory
 
-    def end_of(self, paid: Payoffs, start: int) -> Node:
+    def _terminal_node(self, paid: Payoffs, start: int) -> Node:
         """Make a terminal node of its payoffs; refuse them if they have another sum than before.
 
         `start` is where the node stands in the text, for the message.
         """
         if not all(map(_is_in_range, paid)):
-            self.fail(start, f"payoffs add up out of range; {IN_RANGE}")
+            self._fail(start, f"payoffs add up out of range; {IN_RANGE}")
         sums = paid if self.sides is None else paid_to(paid, self.sides)
         total = sum(sums, Fraction())
         self.total = total if self.total is None else self.total
         if len(sums) == 2 and total != self.total:
             first = one_line(self.total)
-            self.fail(
+            self._fail(
                 start,
                 f"is not zero-sum: payoffs sum to {one_line(total)}, at the first end to {first}; "
                 "allowed: zero-sum and constant-sum games",
@@ -138,123 +139,139 @@ class EfgReader:
 
     # --- nodes ------------------------------------------------------------------------------------
 
-    def node(self) -> int:
+    def _read_node(self) -> int:
         """Read a node up to its outcome; return the index of its information set.
 
-        At a terminal node that is -1. An information set lists its actions at its first node; other
-        nodes may repeat them and its name.
+        At a terminal node that is -1.
         """
         kind = self.ahead
         if kind not in ("c", "p", "t"):
-            self.refuse("node", "c, p or t")
-        self.step()
-        self.quoted("name of a node")
+            self._refuse("node", "c, p or t")
+        self._next_token()
+        self._read_text("name of a node")
         if kind == "t":
             return -1
-        player = CHANCE if kind == "c" else self.whole("player", 1, len(self.players)) - 1
+        player = CHANCE
+        if kind == "p":
+            player = self._read_whole_number("player", 1, len(self.players)) - 1
+        return self._read_infoset(player)
+
+    def _read_infoset(self, player: int) -> int:
+        """Read the information set of a node of a player, or the event of chance; return its index.
+
+        It lists its actions at its first node; other nodes may repeat them and its name.
+        """
         start = self.start
-        number = self.whole("information set", 0)
-        name = self.quoted("name") if self.is_quoted else ""
-        listed = self.actions(chance=kind == "c") if self.ahead == "{" else None
+        number = self._read_whole_number("information set", 0)
+        name = self._read_text("name") if self.is_text else ""
+        listed = self._read_actions(chance=player == CHANCE) if self.ahead == "{" else None
         row = self.rows.setdefault((player, number), len(self.infosets))
-        who = "chance" if kind == "c" else f"player {player + 1}"
+        who = "chance" if player == CHANCE else f"player {player + 1}"
         what = f"information set {number} of {who}"
         if row == len(self.infosets):  # a new one
             if listed is None:
-                self.refuse(f"{what}, its first node", "a list of actions, { ... }", at=start)
+                self._refuse(f"{what}, its first node", "a list of actions, { ... }", at=start)
             self.infosets.append(Infoset(player, number, name, *listed))
             return row
         known = self.infosets[row]
         if listed is not None and listed != (known.actions, known.chances):
-            allowed = f"those of its first node, {_listed(known.actions, known.chances)}"
-            self.refuse(f"{what}, its actions", allowed, _listed(*listed), start)
+            known_actions = _actions_text(known.actions, known.chances)
+            allowed = f"those of its first node, {known_actions}"
+            self._refuse(f"{what}, its actions", allowed, _actions_text(*listed), start)
         if name and known.name not in ("", name):
             allowed = f"that of its first node, {shown(known.name)}"
-            self.refuse(f"{what}, its name", allowed, name, start)
+            self._refuse(f"{what}, its name", allowed, name, start)
         if name and not known.name:
             self.infosets[row] = known._replace(name=name)
         return row
 
-    def actions(self, *, chance: bool) -> tuple[tuple[str, ...], tuple[Fraction, ...]]:
-        """Read a list of actions, with probabilities if they are of chance: labels, probabilities.
-
-        Decimal probabilities may miss the sum 1 by rounding; all are divided by their sum.
-        """
+    def _read_actions(self, *, chance: bool) -> tuple[tuple[str, ...], tuple[Fraction, ...]]:
+        """Read a list of actions: their labels, and probabilities if they are of chance."""
         labels: list[str] = []
         texts: list[str] = []  # of the probabilities
         chances: list[Fraction] = []
         start = self.start
-        self.step()
+        self._next_token()
         while self.ahead != "}":
-            labels.append(self.quoted("action's name"))
+            labels.append(self._read_text("action's name"))
             if chance:
                 texts.append(self.ahead)
-                chances.append(self.number("probability"))
+                chances.append(self._read_number("probability"))
                 if not 0 <= chances[-1] <= 1:
-                    self.refuse("probability", "0 to 1", texts[-1])
+                    self._refuse("probability", "0 to 1", texts[-1])
         if not labels:
-            self.refuse("actions", "one or more")
-        self.step()
+            self._refuse("actions", "one or more")
+        self._next_token()
         if not chance:
             return tuple(labels), ()
+        return tuple(labels), self._scaled_chances(chances, texts, start)
+
+    def _scaled_chances(
+        self, chances: Sequence[Fraction], texts: Sequence[str], start: int
+    ) -> tuple[Fraction, ...]:
+        """Divide probabilities by their sum; refuse them if that is another number than 1.
+
+        `texts` are those of the probabilities: decimals may miss the sum by rounding. `start` is
+        where they stand in the file, for the message.
+        """
         total = Fraction()
-        for chance_of_action in chances:
-            total += chance_of_action
+        for chance in chances:
+            total += chance
             if not _is_short(total):
-                self.refuse("sum of probabilities", f"a fraction of {MOST_BITS} bits", at=start)
+                self._refuse("sum of probabilities", f"a fraction of {MOST_BITS} bits", at=start)
         has_decimals = not all(text.isdecimal() or "/" in text for text in texts)
         if abs(total - 1) > (ROUNDING if has_decimals else 0):
             allowed = "1, which decimals may miss by 1e-9" if has_decimals else "1"
-            self.refuse("sum of probabilities", allowed, str(total), start)
-        return tuple(labels), tuple(chance_of_action / total for chance_of_action in chances)
+            self._refuse("sum of probabilities", allowed, str(total), start)
+        return tuple(chance / total for chance in chances)
 
-    def payment(self) -> Payoffs | None:
+    def _read_outcome(self) -> Payoffs | None:
         """Read the outcome of a node and return its payoffs, None without an outcome, 0.
 
         An outcome lists its payoffs at its first node; other nodes may repeat them.
         """
         start = self.start
-        number = self.whole("outcome", 0)
-        if self.is_quoted:
-            self.quoted("outcome's name")
-        payoffs = self.payoffs() if self.ahead == "{" else None
+        number = self._read_whole_number("outcome", 0)
+        if self.is_text:
+            self._read_text("outcome's name")
+        payoffs = self._read_payoffs() if self.ahead == "{" else None
         what = f"outcome {number}"
         if not number:
             if payoffs is not None and any(payoffs):
-                self.refuse("payoffs of outcome 0", "none", at=start)
+                self._refuse("payoffs of outcome 0", "none", at=start)
             return None
         if payoffs is None and number not in self.paid:
-            self.refuse(f"{what}, its first node", "a list of payoffs, { ... }", at=start)
+            self._refuse(f"{what}, its first node", "a list of payoffs, { ... }", at=start)
         known = self.paid.setdefault(number, payoffs or ())
         if payoffs not in (None, known):
-            self.refuse(f"{what}, its payoffs", "those of its first node", at=start)
+            self._refuse(f"{what}, its payoffs", "those of its first node", at=start)
         return known
 
-    def payoffs(self) -> Payoffs:
+    def _read_payoffs(self) -> Payoffs:
         """Read the payoffs of an outcome; between two of them a comma may stand."""
-        self.step()
+        self._next_token()
         payoffs = []
         for player in range(len(self.players)):
             if player and self.ahead == ",":
-                self.step()
-            payoffs.append(self.number(f"payoff to player {player + 1}"))
-        self.symbol("}", f"end of {counted(len(payoffs), 'payoff')}")
+                self._next_token()
+            payoffs.append(self._read_number(f"payoff to player {player + 1}"))
+        self._read_symbol("}", f"end of {counted(len(payoffs), 'payoff')}")
         return tuple(payoffs)
 
     # --- tokens -----------------------------------------------------------------------------------
 
     @property
-    def is_quoted(self) -> bool:
+    def is_text(self) -> bool:
         """Whether the next token is a text in quotes."""
         return self.ahead.startswith('"')
 
-    def step(self) -> str:
+    def _next_token(self) -> str:
         """Go to the next token, "" at the end of the file; return the token before it."""
         token = self.ahead
         match = _TOKEN.match(self.text, self.end)
         if match is None:  # a quote that is not closed: all other texts begin with a token
             self.start = self.text.index('"', self.end)
-            self.refuse(
+            self._refuse(
                 "quoted text", "a quote at its end", self.text[self.start : self.start + 100]
             )
         self.ahead = match[1]
@@ -262,54 +279,54 @@ class EfgReader:
         self.end = match.end()
         return token
 
-    def quoted(self, what: str) -> str:
+    def _read_text(self, what: str) -> str:
         """Read a text in quotes, `what` it is for the message; backslashes escape quotes in it."""
-        if not self.is_quoted:
-            self.refuse(what, 'text in quotes, "..."')
-        text = self.step()[1:-1]
+        if not self.is_text:
+            self._refuse(what, 'text in quotes, "..."')
+        text = self._next_token()[1:-1]
         return _ESCAPED.sub(r"\1", text) if "\\" in text else text
 
-    def symbol(self, symbol: str, what: str) -> None:
+    def _read_symbol(self, symbol: str, what: str) -> None:
         """Read a brace."""
         if self.ahead != symbol:
-            self.refuse(what, symbol)
-        self.step()
+            self._refuse(what, symbol)
+        self._next_token()
 
-    def whole(self, what: str, least: int, most: int = 10**18 - 1) -> int:
-        """Read a whole number."""
+    def _read_whole_number(self, what: str, least: int, most: int = 10**18 - 1) -> int:
+        """Read a whole number between two limits; `what` it is for the message."""
         number = int(self.ahead) if _WHOLE.fullmatch(self.ahead) else -1
         if not least <= number <= most:
-            self.refuse(what, f"whole numbers from {least} to {most}")
-        self.step()
+            self._refuse(what, f"whole numbers from {least} to {most}")
+        self._next_token()
         return number
 
-    def number(self, what: str) -> Fraction:
-        """Read a whole number, a fraction or a decimal."""
+    def _read_number(self, what: str) -> Fraction:
+        """Read a whole number, a fraction or a decimal; `what` it is for the message."""
         number = self.numbers.get(self.ahead)
         if number is None:
             try:
-                number = self.numbers[self.ahead] = number_of(self.ahead)
+                number = self.numbers[self.ahead] = fraction_of_text(self.ahead)
             except ValueError as error:
-                self.refuse(what, str(error))
-        self.step()
+                self._refuse(what, str(error))
+        self._next_token()
         return number
 
-    def refuse(
+    def _refuse(
         self, what: str, allowed: str, given: str | None = None, at: int | None = None
     ) -> NoReturn:
         """Refuse the file for a token, the next one by default."""
         start = self.start if at is None else at
         if given is None:
             given = _TOKEN.match(self.text, start)[1]  # type: ignore[index]
-        self.fail(start, refusal(what, given, allowed))
+        self._fail(start, refusal(what, given, allowed))
 
-    def fail(self, start: int, why: str) -> NoReturn:
+    def _fail(self, start: int, why: str) -> NoReturn:
         """Refuse the file at a place in the text."""
         line = self.text.count("\n", 0, start) + 1
         raise HogeqError(f"{self.where}: line {line}: {why}")
 
 
-def _listed(actions: Sequence[str], chances: Sequence[Fraction]) -> str:
+def _actions_text(actions: Sequence[str], chances: Sequence[Fraction]) -> str:
     """Write the actions of an information set, with probabilities if any, for a message."""
     pairs = zip_longest(actions, chances, fillvalue="")
     return one_line(", ".join(f"{action} {chance}".rstrip() for action, chance in pairs))
@@ -320,7 +337,7 @@ def _is_short(number: Fraction) -> bool:
     return max(number.numerator.bit_length(), number.denominator.bit_length()) <= MOST_BITS
 
 
-def number_of(text: str) -> Fraction:
+def fraction_of_text(text: str) -> Fraction:
     """Read a whole number, a fraction or a decimal; `ValueError` says what is allowed."""
     if len(text) > LONGEST_NUMBER:
         raise HogeqError(f"numbers of at most {LONGEST_NUMBER} characters")

@@ -30,9 +30,15 @@ from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.short_fractions import short_fraction
 from hogeq.trees import flat
-from hogeq.trees.beliefs import BeliefDag, TooSlowError, remembering
-from hogeq.trees.exact_numbers import ExactReach, distribution, missed, most_exact, paid_in
-from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, reach
+from hogeq.trees.beliefs import BeliefDag, TooSlowError, recall_dag
+from hogeq.trees.exact_numbers import (
+    ExactReach,
+    distribution,
+    exact_payoff_of_plays,
+    most_exact,
+    row_sum_error,
+)
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, reach_by_chance
 from hogeq.trees.sequences import SequenceForm
 from hogeq.trees.shuffling import solving_form
 
@@ -56,7 +62,7 @@ def gamma(count: float) -> float:
     return relative_error / (1.0 - relative_error) if relative_error < 0.5 else np.inf
 
 
-def in_time(items: Iterable[Item], deadline: Deadline) -> Iterator[Item]:
+def until_deadline(items: Iterable[Item], deadline: Deadline) -> Iterator[Item]:
     """Pass on items one by one; `TooSlowError` once the deadline is over."""
     for number, item in enumerate(items):
         if number % PACES == 0 and deadline.is_over:
@@ -64,17 +70,19 @@ def in_time(items: Iterable[Item], deadline: Deadline) -> Iterator[Item]:
         yield item
 
 
-def shortened(strategy: Strategy) -> Strategy:
+def round_to_short_fractions(strategy: Strategy) -> Strategy:
     """Round the distributions of a mixture to short fractions that are very near.
 
     A program gives 1/3 with an error, which alone keeps the bounds on some games' values apart.
     """
-    rows = [[_shortened(row) for row in policy] for policy in strategy.policies.tolist()]
+    rows = [[_round_distribution(row) for row in policy] for policy in strategy.policies.tolist()]
     policies = np.array(rows).reshape(strategy.policies.shape)
-    return Strategy.unchecked(policies, np.array(_shortened(strategy.chances.tolist())))
+    return Strategy.unchecked_mixture(
+        policies, np.array(_round_distribution(strategy.chances.tolist()))
+    )
 
 
-def _shortened(probabilities: list[float]) -> list[float]:
+def _round_distribution(probabilities: list[float]) -> list[float]:
     """Round a distribution to short fractions; give it back if they are far or miss the sum 1."""
     short = [Fraction(probability).limit_denominator(DENOMINATORS) for probability in probabilities]
     pairs = zip(short, probabilities, strict=True)
@@ -107,18 +115,19 @@ def plan_of(form: SequenceForm, strategy: Strategy, deadline: Deadline = FOREVER
         sum(probability * form.realisation(policy) for probability, policy in components)
     )
     work = len(strategy.chances) * max(form.num_refined * depth, form.num_sequences)
-    if fits(tree) and work <= MOST_WORK:
+    if has_fractions(tree) and work <= MOST_WORK:
         with suppress(TooSlowError):
             return Plan(form, weights, 0, _exact_plan(form, strategy, deadline))
-    roundings = (flat.MOVE_ROUNDINGS + missed(tree, strategy)) * depth
+    roundings = (flat.MOVE_ROUNDINGS + row_sum_error(tree, strategy)) * depth
     roundings += flat.COMPONENT_ROUNDINGS * len(strategy.chances) + flat.OTHER_ROUNDINGS
     return Plan(form, weights, roundings)
 
 
 def _exact_plan(form: SequenceForm, strategy: Strategy, deadline: Deadline) -> Fractions:
-    """Realisation weights (S,) of a strategy in fractions: products along the sequences.
+    """Compute the realisation plan, (S,), of a strategy in fractions.
 
-    Of a mixture the mean over its components. A row is an information set.
+    The weight of a sequence is the product of the probabilities of its actions, of a mixture the
+    mean over the components.
     """
     exact = [Fraction()] * form.num_sequences
     num_legal = form.tree.num_legal.tolist()
@@ -126,10 +135,10 @@ def _exact_plan(form: SequenceForm, strategy: Strategy, deadline: Deadline) -> F
     for probability, policy in components:
         if not probability:
             continue
-        rows = in_time(zip(policy.tolist(), num_legal, strict=True), deadline)
+        rows = until_deadline(zip(policy.tolist(), num_legal, strict=True), deadline)
         of_rows = [distribution(row[:count]) for row, count in rows]
         of_infosets = [of_rows[row] for row in form.row_of_refined.tolist()]
-        flow = _exact_flow(remembering(form), of_infosets, deadline)
+        flow = _exact_flow(recall_dag(form), of_infosets, deadline)
         for sequence, weight in enumerate(flow):
             if weight:
                 exact[sequence] += probability * weight
@@ -137,12 +146,15 @@ def _exact_plan(form: SequenceForm, strategy: Strategy, deadline: Deadline) -> F
 
 
 def _exact_flow(dag: BeliefDag, shares: Iterable[Fractions], deadline: Deadline) -> Fractions:
-    """Flow through a belief DAG in fractions, (C,), by the shares of choices at each decision."""
+    """Compute the flow through a belief DAG in fractions, (C,).
+
+    `shares` are the probabilities of the choices of each decision, decision by decision.
+    """
     choices_into: list[list[int]] = [[] for _ in dag.row_of_decision]
     for choice, decision in zip(dag.edge_source.tolist(), dag.edge_target.tolist(), strict=True):
         choices_into[decision].append(choice)
     flow = [Fraction(1)]  # of the begin; those of each decision are appended
-    for sources, of_choices in in_time(zip(choices_into, shares, strict=True), deadline):
+    for sources, of_choices in until_deadline(zip(choices_into, shares, strict=True), deadline):
         inflow = sum((flow[choice] for choice in sources), Fraction())
         flow += [inflow * share if inflow and share else Fraction() for share in of_choices]
     return flow
@@ -158,7 +170,11 @@ def plan_of_flow(dag: BeliefDag, flow: Floats, deadline: Deadline = FOREVER) -> 
     tree = dag.form.tree
     weights = dag.plan_matrix @ dag.flow(probabilities)
     takes_whole_sequences = bool((dag.plan_matrix.data == 1.0).all())
-    if takes_whole_sequences and fits(tree) and dag.num_decisions * len(tree.levels) <= MOST_WORK:
+    if (
+        takes_whole_sequences
+        and has_fractions(tree)
+        and dag.num_decisions * len(tree.levels) <= MOST_WORK
+    ):
         with suppress(TooSlowError):
             return Plan(dag.form, weights, 0, _exact_plan_of_shares(dag, probabilities, deadline))
     # A probability takes a sum and a quotient, a choice a sum and a product, a sequence a sum.
@@ -179,7 +195,7 @@ def _exact_plan_of_shares(dag: BeliefDag, shares: Floats, deadline: Deadline) ->
     weights = [Fraction()] * dag.plan_matrix.shape[0]
     entries = dag.plan_matrix.tocoo()
     pairs = zip(entries.row.tolist(), entries.col.tolist(), strict=True)
-    for sequence, choice in in_time(pairs, deadline):
+    for sequence, choice in until_deadline(pairs, deadline):
         if flow[choice]:
             weights[sequence] += flow[choice]
     return weights
@@ -196,13 +212,13 @@ class Numbers(NamedTuple):
     payoff_sum: Fraction  # sum of both players' payoffs
 
 
-def fits(tree: FlatTree) -> bool:
+def has_fractions(tree: FlatTree) -> bool:
     """Whether a tree is valued in fractions."""
-    return numbers_of(tree) is not None
+    return exact_numbers_of(tree) is not None
 
 
 @lru_cache(maxsize=4)
-def numbers_of(tree: FlatTree) -> Numbers | None:
+def exact_numbers_of(tree: FlatTree) -> Numbers | None:
     """Convert the probabilities of chance and the payoffs of a tree to fractions, once.
 
     None if the tree is too large, its numbers are rounded already, or fractions would have too many
@@ -211,7 +227,8 @@ def numbers_of(tree: FlatTree) -> Numbers | None:
     is_small = tree.num_nodes <= MOST_NODES and tree.num_nodes * len(tree.levels) <= MOST_WORK
     if tree.is_rounded or not is_small:
         return None
-    by_chance, nodes = ExactReach(tree, CHANCE), tree.nodes_after_chance
+    by_chance = ExactReach(tree, CHANCE)
+    nodes = tree.nodes_after_chance
     probabilities = [*map(by_chance.step, tree.parent[nodes].tolist(), nodes.tolist())]
     level = Fraction(tree.shift + tree.centre)  # the tree's payoffs are relative to it
     offset = float(level)
@@ -255,7 +272,7 @@ class Payoffs:
         """Compute the payoffs: in fractions if the tree and its plans allow it, else in float64."""
         self.deadline = deadline
         self.form = form or solving_form(tree, player)
-        numbers = numbers_of(tree)
+        numbers = exact_numbers_of(tree)
         self.payoff_sum = 2 * Fraction(tree.shift) if numbers is None else numbers.payoff_sum
         self.exact_payoffs: Fractions | None = None
         is_small = self.form.num_sequences <= MOST_WORK
@@ -274,7 +291,7 @@ class Payoffs:
         other_weights = plan.exact_weights or []
         sequences = [array.tolist() for array in self._sequences_at_ends(plan)]
         ends = zip(*sequences, numbers.reach_by_chance, numbers.terminal_payoffs, strict=True)
-        for own_sequence, other_sequence, chance, paid in in_time(ends, self.deadline):
+        for own_sequence, other_sequence, chance, paid in until_deadline(ends, self.deadline):
             weight = other_weights[other_sequence]
             if weight and chance:
                 own_payoff = paid if player == 0 else numbers.payoff_sum - paid
@@ -282,7 +299,7 @@ class Payoffs:
         return payoffs
 
     def _sequences_at_ends(self, plan: Plan) -> tuple[Ints, Ints]:
-        """Sequences of the player and of the other's plan at the E terminal nodes, (E,) each."""
+        """Give the sequences of the player and of the other's plan at terminal nodes, (E,) each."""
         ends = np.flatnonzero(self.form.tree.player == TERMINAL)
         return self.form.sequence_of_node[ends], plan.form.sequence_of_node[ends]
 
@@ -292,7 +309,7 @@ class Payoffs:
         The level becomes the payoff of a best response with perfect recall, and a loss is left to
         each sequence, (S,): 0, or below 0.
         """
-        self.level, *values = _exact_values(remembering(self.form), payoffs, self.deadline)
+        self.level, *values = _exact_values(recall_dag(self.form), payoffs, self.deadline)
         losses = [Fraction()]  # of the empty sequence; those of each infoset are appended
         for begin, end in pairwise((self.form.sequence_offsets - 1).tolist()):
             best = max(values[begin:end])
@@ -310,27 +327,22 @@ class Payoffs:
         ends = np.flatnonzero(tree.player == TERMINAL)
         own_sequence, other_sequence = self._sequences_at_ends(plan)
         sign = 1 - 2 * player  # the payoffs of the tree are player 0's
-        by_chance = reach(tree, np.ones((tree.num_rows, tree.num_actions)))
+        by_chance = reach_by_chance(tree)
         # (E,), reach of terminal nodes by chance and the other player.
         end_reach = np.where(tree.is_possible, by_chance, 0.0)[ends] * plan.weights[other_sequence]
         self.level = Fraction(tree.shift) + sign * Fraction(tree.centre)
         by_chance_alone = np.flatnonzero((own_sequence == 0) & (other_sequence == 0))
         is_counted = np.ones(len(ends), bool)
         if not tree.is_rounded and len(by_chance_alone) <= most_exact(tree):
-            self.level += sign * paid_in(tree, by_chance_alone)
+            self.level += sign * exact_payoff_of_plays(tree, by_chance_alone)
             is_counted[by_chance_alone] = False
         self.unit = Fraction(tree.largest_payoff) * Fraction(tree.largest_expected_share)
         payoffs = tree.payoff_shares[ends] / tree.largest_expected_share
         weighted_payoffs = sign * is_counted * end_reach * payoffs
         self.midpoints = np.bincount(own_sequence, weighted_payoffs, size).astype(np.float64)
-        # Roundings of numbers, their sums, products and the quotient; then of those that add up.
         num_ends = np.bincount(own_sequence, minlength=size)  # of each sequence
-        roundings = (flat.MOVE_ROUNDINGS + tree.chance_sum_error) * len(tree.levels) + num_ends
-        roundings += plan.roundings + flat.OTHER_ROUNDINGS
-        first_order = roundings * UNIT_ROUNDOFF
-        relative_error = first_order / (1.0 - np.minimum(first_order, 0.5))
         sizes = np.bincount(own_sequence, np.abs(weighted_payoffs), size)
-        self.radii = relative_error * sizes + TINY * num_ends
+        self.radii = _relative_errors(tree, plan, num_ends) * sizes + TINY * num_ends
         level = abs(tree.shift) + abs(tree.centre)
         if level:  # centring had rounded some of each payoff away
             missed_by_centring = flat.CENTRING_ROUNDINGS * UNIT_ROUNDOFF * level / float(self.unit)
@@ -393,30 +405,44 @@ class Payoffs:
 
         These, `payoffs` (S,) of the player's sequences, and their bound are in units of `unit`. A
         strategy gets more by the exact payoffs than by these by no more than a best response with
-        perfect recall gets where sequences pay the differences: that is added to the bound. It is
-        computed in fractions if there is time, else from upper ends of the differences, with an
-        error for each rounding.
+        perfect recall gets where sequences pay the differences: that is added to the bound.
         """
         exact_unit = Fraction(unit)
-        if self.exact_payoffs is not None:  # these payoffs contain the level
+        most_apart = None
+        if self.exact_payoffs is not None:
             with suppress(TooSlowError):
-                both = zip(self.exact_payoffs, payoffs.tolist(), strict=True)
-                pairs = in_time(both, self.deadline)
-                differences = [
-                    exact - exact_unit * Fraction(payoff) if exact or payoff else exact
-                    for exact, payoff in pairs
-                ]
-                dag = remembering(self.form)
-                most = _exact_values(dag, differences, self.deadline)[0]
-                return most + exact_unit * Fraction(bound)
-        ratio = float(self.unit / exact_unit)  # converts midpoints and radii to units of `unit`
+                most_apart = self._most_apart_exactly(self.exact_payoffs, payoffs, exact_unit)
+        if most_apart is None:
+            most_apart = self._most_apart(payoffs, exact_unit)
+        return most_apart + exact_unit * Fraction(bound)
+
+    def _most_apart_exactly(
+        self, exact_payoffs: Fractions, payoffs: Floats, unit: Fraction
+    ) -> Fraction:
+        """Compute the best response with perfect recall to exact payoffs less others, in fractions.
+
+        The others, (S,), are in units of `unit`. Raises `TooSlowError` without time.
+        """
+        both = zip(exact_payoffs, payoffs.tolist(), strict=True)
+        differences = [
+            exact - unit * Fraction(payoff) if exact or payoff else exact
+            for exact, payoff in until_deadline(both, self.deadline)
+        ]
+        return _exact_values(recall_dag(self.form), differences, self.deadline)[0]
+
+    def _most_apart(self, payoffs: Floats, unit: Fraction) -> Fraction:
+        """Bound the best response with perfect recall to these payoffs less others, by intervals.
+
+        The others, (S,), are in units of `unit`. The bound contains the level.
+        """
+        ratio = float(self.unit / unit)  # converts midpoints and radii to units of `unit`
         middle = ratio * self.midpoints
         radius = ratio * self.radii
         sizes = np.abs(middle) + np.abs(payoffs) + radius
         # The ratio, its products, the sums and the margin itself: six roundings of these sizes.
         margin = SAFE * (radius + 6.0 * UNIT_ROUNDOFF * sizes)
-        most_apart = Fraction(self.form.upper_bound(middle - payoffs + margin + TINY))
-        return self.level + exact_unit * (most_apart + Fraction(bound))
+        share = self.form.upper_bound(middle - payoffs + margin + TINY)
+        return self.level + unit * Fraction(share)
 
     def least_payoff(self, policy: Floats) -> Fraction:
         """Bound from below the payoff that a policy of the player, (R, K), gets."""
@@ -432,27 +458,47 @@ class Payoffs:
         if self.exact_payoffs is not None and plan.exact_weights is not None:
             with suppress(TooSlowError):
                 both = zip(self.exact_losses, plan.exact_weights, strict=True)
-                pairs = in_time(both, self.deadline)
+                pairs = until_deadline(both, self.deadline)
                 products = (loss * weight for loss, weight in pairs if loss and weight)
                 value = self.level + sum(products, Fraction())
                 return value, value
         unit, midpoints, radii = self.unit, self.midpoints, self.radii
         if self.exact_payoffs is not None:
             unit, midpoints, radii = self._losses_in_units(max(map(abs, self.exact_losses)))
-        is_played = plan.weights > 0.0
-        weights, middle, radius = plan.weights[is_played], midpoints[is_played], radii[is_played]
-        value_in_units = math.fsum((weights * middle).tolist())
-        error = math.fsum((weights * radius).tolist())
-        sizes = math.fsum((weights * (np.abs(middle) + radius)).tolist())
-        error += gamma(plan.roundings + 3) * sizes
-        margin = SAFE * error + TINY
-        lower = math.nextafter(value_in_units - margin, -math.inf)
-        upper = math.nextafter(value_in_units + margin, math.inf)
+        lower, upper = _bounds_of_sum(plan, midpoints, radii)
         return self.level + unit * Fraction(lower), self.level + unit * Fraction(upper)
 
 
+def _relative_errors(tree: FlatTree, plan: Plan, num_ends: Ints) -> Floats:
+    """Bound the relative errors of sums of payoffs, (S,), by a plan, over `num_ends` plays each.
+
+    Counts roundings of numbers, their sums, products and the quotient; then of those that add up.
+    """
+    roundings = (flat.MOVE_ROUNDINGS + tree.chance_sum_error) * len(tree.levels) + num_ends
+    roundings += plan.roundings + flat.OTHER_ROUNDINGS
+    first_order = roundings * UNIT_ROUNDOFF
+    return np.asarray(first_order / (1.0 - np.minimum(first_order, 0.5)))
+
+
+def _bounds_of_sum(plan: Plan, midpoints: Floats, radii: Floats) -> tuple[float, float]:
+    """Bound the sum of payoffs of sequences, (S,), each by its weight in a plan.
+
+    A payoff is in its midpoint -+ its radius. Sums are rounded once.
+    """
+    is_played = plan.weights > 0.0
+    weights = plan.weights[is_played]
+    middle = midpoints[is_played]
+    radius = radii[is_played]
+    value = math.fsum((weights * middle).tolist())
+    error = math.fsum((weights * radius).tolist())
+    sizes = math.fsum((weights * (np.abs(middle) + radius)).tolist())
+    error += gamma(plan.roundings + 3) * sizes
+    margin = SAFE * error + TINY
+    return math.nextafter(value - margin, -math.inf), math.nextafter(value + margin, math.inf)
+
+
 def _exact_values(dag: BeliefDag, payoffs: Fractions, deadline: Deadline) -> Fractions:
-    """Values of the choices of a belief DAG with all that follows them, (C,), in fractions.
+    """Compute the values of the choices of a belief DAG, (C,), in fractions, with all that follows.
 
     A belief DAG is the decision problem of a player who forgets, as a graph: a decision is what it
     can know at one time, with several choices; edges lead from choices to later decisions. Values
@@ -465,15 +511,16 @@ def _exact_values(dag: BeliefDag, payoffs: Fractions, deadline: Deadline) -> Fra
     values = [Fraction()] * dag.num_choices
     entries = dag.plan_matrix.tocoo()
     pairs = zip(entries.row.tolist(), entries.col.tolist(), strict=True)
-    for sequence, choice in in_time(pairs, deadline):
+    for sequence, choice in until_deadline(pairs, deadline):
         if payoffs[sequence]:
             values[choice] += payoffs[sequence]
-    allowed, sources = dag.allowed_choices.tolist(), dag.edge_source.tolist()
+    allowed = dag.allowed_choices.tolist()
+    sources = dag.edge_source.tolist()
     # Of each decision its choices, and the edges to it: the first, and the one after the last.
     choices = pairwise(dag.choice_offsets.tolist())
     edges = pairwise(dag.kernel_dag.edge_offsets.tolist())
     decisions = [*zip(choices, edges, strict=True)]
-    for (begin, end), (first_edge, end_edge) in in_time(reversed(decisions), deadline):
+    for (begin, end), (first_edge, end_edge) in until_deadline(reversed(decisions), deadline):
         best = max(values[choice] for choice in range(begin, end) if allowed[choice])
         if best:
             for choice_before in sources[first_edge:end_edge]:

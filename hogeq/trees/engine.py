@@ -10,7 +10,7 @@ them. Regret matching then does what it would do on the legal actions alone.
 """
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -21,7 +21,7 @@ from hogeq.model.protocol import PlainEngine, Reach, Role, Valued, WinRate
 from hogeq.model.rows import spread_illegal
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError
-from hogeq.trees.flat import TERMINAL, FlatTree, reach
+from hogeq.trees.flat import TERMINAL, FlatTree, reach_by_chance
 from hogeq.trees.packed import first_entries
 from hogeq.trees.sequences import sequence_form
 
@@ -90,50 +90,34 @@ class TreeEngine(PlainEngine):
         """The tree as kernels take it: sequences of both seats, each by rank, then by row.
 
         Refined information sets of both seats have one numbering, and so have their sequences: the
-        empty sequence of seat 0, its other ones, then those of seat 1.
+        empty sequence of seat 0, its other ones, then those of seat 1. An *end* is a pair of
+        sequences with which plays end; a *meeting* is a refined information set, with the sequence
+        that the other player has there. Packed lists hold the ends of each sequence, and the
+        meetings of each refined information set.
         """
         from hogeq.kernels.sequences import Sequences
 
-        tree, forms = self.tree, self.forms
-        # Sort the refined information sets, (J,), by seat, rank and row.
-        row_of_refined = np.concatenate([form.row_of_refined for form in forms])
-        ranks = self.rank[row_of_refined]
-        order = np.lexsort((row_of_refined, ranks, tree.seat[row_of_refined]))
-        new_number = np.argsort(order)  # of each, by its number in the forms
-        row_of_refined = row_of_refined[order]
-        num_legal, seat = tree.num_legal[row_of_refined], tree.seat[row_of_refined]
+        tree = self.tree
+        order = self._order_of_refined
+        row_of_refined = np.concatenate([form.row_of_refined for form in self.forms])[order]
+        num_legal = tree.num_legal[row_of_refined]
+        seat = tree.seat[row_of_refined]
         first_refined = np.flatnonzero(np.diff(row_of_refined, prepend=-1))  # of each row
         # (J,); before the sequences of a player comes its empty one.
         first_sequence = 1 + seat + first_entries(num_legal)
         num_sequences = 2 + num_legal.sum()
         root_sequences = np.array([0, 1 + num_legal[seat == 0].sum(), num_sequences])
-        parent_sequence, sequence_of_node, refined_of_node = [], [], []
-        new_numbers = np.split(new_number, [forms[0].num_refined])
-        for form, root, new_refined in zip(forms, root_sequences, new_numbers, strict=False):
-            # From the numbers of sequences in the form, (S,), to those of the kernels.
-            shift = np.append(root, first_sequence[new_refined] - form.sequence_offsets[:-1])
-            new_sequence = shift[1 + form.refined_of_sequence] + np.arange(form.num_sequences)
-            parent_sequence.append(new_sequence[form.parent_sequence])
-            sequence_of_node.append(new_sequence[form.sequence_of_node])
-            refined_of_node.append(np.append(new_refined, -1)[form.refined_of_node])  # -1 stays -1
-        chance = reach(tree, np.ones(self.shape))  # by the moves of chance alone
-        ends = np.flatnonzero((tree.player == TERMINAL) & (tree.payoff_shares != 0.0))
-        expected = chance[ends] * tree.payoff_shares[ends]
-        both = sequence_of_node[0][ends], sequence_of_node[1][ends]
-        payoffs = csr_array((expected, both), (num_sequences, num_sequences))
-        payoffs = csr_array(payoffs - payoffs.T)  # of both players, each against the other
-        # Reach of each refined information set, by chance, with each sequence of the other player.
-        nodes = [np.flatnonzero((tree.player == player) & (chance > 0.0)) for player in (0, 1)]
-        refined = np.concatenate([refined_of_node[own][nodes[own]] for own in (0, 1)])
-        others = np.concatenate([sequence_of_node[1 - own][nodes[own]] for own in (0, 1)])
-        chances = chance[np.concatenate(nodes)]
-        meetings = csr_array((chances, (refined, others)), (len(row_of_refined), num_sequences))
+        first, second = self._numberings(first_sequence, root_sequences)
+        parent_sequence = np.append(first.parent_sequence, second.parent_sequence)[order]
+        chance = reach_by_chance(tree)
+        payoffs = self._payoffs_of_both(chance, first, second, num_sequences)
+        meetings = self._meetings(chance, first, second, num_sequences)
         index = np.int32
         return Sequences(
             policy_row=row_of_refined[first_refined].astype(index),
             num_legal=num_legal[first_refined].astype(index),
             refined_offsets=np.append(first_refined, len(row_of_refined)).astype(index),
-            parent_sequence=np.concatenate(parent_sequence)[order].astype(index),
+            parent_sequence=parent_sequence.astype(index),
             first_sequence=first_sequence.astype(index),
             player_row_offsets=np.array([0, self.seat_rows[0].stop, tree.num_rows], index),
             root_sequences=root_sequences.astype(index),
@@ -145,14 +129,94 @@ class TreeEngine(PlainEngine):
             meeting_chance=meetings.data,
         )
 
+    @cached_property
+    def _order_of_refined(self) -> Ints:
+        """Refined information sets of both forms, (J,), sorted by seat, rank of the row and row.
+
+        Those of seat 1 have the numbers that follow those of seat 0.
+        """
+        row = np.concatenate([form.row_of_refined for form in self.forms])
+        return np.lexsort((row, self.rank[row], self.tree.seat[row]))
+
+    def _numberings(
+        self, first_sequence: Ints, root_sequences: Ints
+    ) -> tuple["_Numbering", "_Numbering"]:
+        """Translate numbers of sequences and refined information sets to those of the kernels.
+
+        `first_sequence`, (J,), is the first sequence of each refined information set, in the order
+        of kernels; `root_sequences` are the empty sequences of both seats, and one number more.
+        """
+        new_number = np.argsort(self._order_of_refined)  # of each, by its number in the forms
+        first_form, second_form = self.forms
+        split = first_form.num_refined
+        numberings = []
+        for form, root, new_refined in (
+            (first_form, root_sequences[0], new_number[:split]),
+            (second_form, root_sequences[1], new_number[split:]),
+        ):
+            shift = np.append(root, first_sequence[new_refined] - form.sequence_offsets[:-1])
+            new_sequence = shift[1 + form.refined_of_sequence] + np.arange(form.num_sequences)
+            numbering = _Numbering(
+                new_sequence[form.parent_sequence],
+                new_sequence[form.sequence_of_node],
+                np.append(new_refined, -1)[form.refined_of_node],  # -1 stays -1
+            )
+            numberings.append(numbering)
+        return numberings[0], numberings[1]
+
+    def _payoffs_of_both(
+        self, chance: Floats, first: "_Numbering", second: "_Numbering", num_sequences: int
+    ) -> csr_array:
+        """Sum payoffs by the sequences of both players, (S, S), each player's against the other's.
+
+        They are shares of the largest payoff, times the reach by chance of terminal nodes, (N,).
+        """
+        tree = self.tree
+        ends = np.flatnonzero((tree.player == TERMINAL) & (tree.payoff_shares != 0.0))
+        expected = chance[ends] * tree.payoff_shares[ends]
+        sequences = first.sequence_of_node[ends], second.sequence_of_node[ends]
+        payoffs = csr_array((expected, sequences), (num_sequences, num_sequences))
+        return csr_array(payoffs - payoffs.T)
+
+    def _meetings(
+        self, chance: Floats, first: "_Numbering", second: "_Numbering", num_sequences: int
+    ) -> csr_array:
+        """Sum the reach by chance of the nodes of each refined information set, (J, S).
+
+        Columns are the sequences of the other player at these nodes. `chance`, (N,), is the reach
+        by chance of each node.
+        """
+        tree = self.tree
+        first_nodes = np.flatnonzero((tree.player == 0) & (chance > 0.0))
+        second_nodes = np.flatnonzero((tree.player == 1) & (chance > 0.0))
+        refined = np.append(
+            first.refined_of_node[first_nodes], second.refined_of_node[second_nodes]
+        )
+        others = np.append(
+            second.sequence_of_node[first_nodes], first.sequence_of_node[second_nodes]
+        )
+        chances = chance[np.append(first_nodes, second_nodes)]
+        shape = len(self._order_of_refined), num_sequences
+        return csr_array((chances, (refined, others)), shape)
+
+
+class _Numbering(NamedTuple):
+    """Sequences and refined information sets of a player by their numbers in kernels."""
+
+    parent_sequence: Ints  # of each refined information set, in the order of the player's form
+    sequence_of_node: Ints  # (N,)
+    refined_of_node: Ints  # (N,), -1 where the player does not move
+
 
 class TreePasses(CheckedPasses):
     """The passes of :class:`hogeq.model.protocol.Passes` over a tree."""
 
     def __init__(self, engine: TreeEngine, players: int) -> None:
         super().__init__((players, *engine.shape))
-        self._engine, self._loops = engine, engine.minimiser()
-        self._rows, self._values = np.zeros(engine.shape[0]), np.zeros(engine.shape)
+        self._engine = engine
+        self._loops = engine.minimiser()
+        self._rows = np.zeros(engine.shape[0])
+        self._values = np.zeros(engine.shape)
 
     def forward(self, policies: Floats, weights: Floats | None = None) -> Reach:
         """Compute the reach of every row of player 0, (R,), and the weights of all sequences.

@@ -27,14 +27,14 @@ MOST_LEVELS: Final = 5_000  # with paths of 100 MB
 Fractions = list[Fraction]
 
 
-def is_held(number: Fraction | float) -> bool:
+def is_exact_double(number: Fraction | float) -> bool:
     """Whether the double nearest to a number stands for it."""
     if isinstance(number, float) or (isinstance(number, int) and abs(number) <= WHOLE):
         return True
     return short_fraction(float(number)) == number
 
 
-def are_held(chances: Sequence[Fraction | float]) -> bool:
+def are_exact_doubles(chances: Sequence[Fraction | float]) -> bool:
     """Whether the doubles nearest to probabilities stand for them."""
     if not any(isinstance(chance, Fraction) for chance in chances):
         return True
@@ -64,7 +64,7 @@ def _rounded(quotient: Fraction) -> Fraction:
     return Fraction(round(quotient * 2**places), 2**places)
 
 
-def missed(tree: FlatTree, strategy: Strategy) -> float:
+def row_sum_error(tree: FlatTree, strategy: Strategy) -> float:
     """Bound by how many roundings of 2**-53 the probabilities of a row may miss the sum 1.
 
     Rows of zeros are left out: a realisation plan never comes to them.
@@ -148,7 +148,7 @@ def chance_of(tree: FlatTree) -> Mover:
     return [(Fraction(1), ExactReach(tree, CHANCE))]
 
 
-def paid_in(tree: FlatTree, plays: Ints, *strategies: Strategy) -> Fraction:
+def exact_payoff_of_plays(tree: FlatTree, plays: Ints, *strategies: Strategy) -> Fraction:
     """Sum the payoffs to player 0 at some terminal nodes, each by its reach probability.
 
     `plays` are numbers of terminal nodes in their order. The level of all payoffs,
@@ -157,10 +157,10 @@ def paid_in(tree: FlatTree, plays: Ints, *strategies: Strategy) -> Fraction:
     """
     movers = [mover_of(tree, player, strategy) for player, strategy in enumerate(strategies)]
     ends = np.flatnonzero(tree.player == TERMINAL)[plays]
-    return paid_by(tree, ends, [chance_of(tree), *movers])
+    return exact_payoff_of_ends(tree, ends, [chance_of(tree), *movers])
 
 
-def paid_by(tree: FlatTree, ends: Ints, movers: Sequence[Mover]) -> Fraction:
+def exact_payoff_of_ends(tree: FlatTree, ends: Ints, movers: Sequence[Mover]) -> Fraction:
     """Sum the payoffs to player 0 at terminal nodes, `ends`, each times the reach by the movers.
 
     Movers are chance and strategies. The level of all payoffs, ``tree.shift + tree.centre``, is

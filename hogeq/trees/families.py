@@ -261,7 +261,8 @@ class Leduc(Poker):
         return _deck(self.ranks, self.suits, state[0])
 
     def knows(self, state: Dealt, player: int) -> str:
-        dealt, words = state[0], self.now(state).words
+        dealt = state[0]
+        words = self.now(state).words
         return f"{dealt[player]} {words.replace('/', f' {dealt[-1]} ')}"
 
     def strength(self, dealt: tuple[int, ...], player: int) -> int:
@@ -422,7 +423,8 @@ class Goofspiel(GameRules):
         past_bids = bids[: turn * self.players]  # those of this turn are not shown yet
         prize_text = f"prizes {prizes[: turn + 1]}"
         if self.hidden:
-            own_bids, winners = past_bids[player :: self.players], self._winners(past_bids)
+            own_bids = past_bids[player :: self.players]
+            winners = self._winners(past_bids)
             return f"{prize_text} bids {own_bids} winners {winners}"
         return f"{prize_text} bids {past_bids}"
 

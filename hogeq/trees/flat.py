@@ -202,7 +202,8 @@ class FlatTree(Rows):
 
         The C moves of chance have A and the numbers after it; A + C stands for the root.
         """
-        num_actions, by_chance = len(self.action_numbers), self.mover == CHANCE
+        num_actions = len(self.action_numbers)
+        by_chance = self.mover == CHANCE
         first_action = self.first_action.astype(np.int32)
         move = first_action[self.row[self.parent]] + self.action
         # Chance counts as mover of the root, which is the first: so its own moves begin one lower.
@@ -273,20 +274,13 @@ class FlatTree(Rows):
     def largest_expected_share(self) -> float:
         """Largest expected size of a payoff that players can affect, as a share of the largest.
 
-        By two passes up the tree, each a reduction over the siblings of a level. Both players
-        choose what makes it large. A lottery after the last decision counts by its mean; plays in
-        which nobody decides count by 0. It is 1 if all is 0.
+        By backward induction, where both players choose the largest size. A lottery after the last
+        decision counts by its mean; plays in which nobody decides count by 0. It is 1 if all is 0.
         """
-        mean = self.payoff_shares.copy()  # (N,), expected payoff after the last decision
-        decides_below = self.row >= 0  # (N,), at the node or below
-        for level, first_siblings, parents in reversed(self.siblings_by_level):
-            drawn = np.add.reduceat(self.chance[level] * mean[level], first_siblings)
-            mean[parents] = np.where(self.player[parents] == CHANCE, drawn, 0.0)
-            decides_below[parents] |= np.logical_or.reduceat(decides_below[level], first_siblings)
+        mean, decides_below = self._means_after_decisions()
         decides_above = self.row >= 0  # (N,), at the node or above
         for level in self.levels[1:]:
             decides_above[level] |= decides_above[self.parent[level]]
-        # From the last decisions up: sizes of means, drawn by chance and chosen by players.
         size = np.where(decides_below | ~decides_above, 0.0, np.abs(mean))
         for level, first_siblings, parents in reversed(self.siblings_by_level):
             drawn = np.add.reduceat(self.chance[level] * size[level], first_siblings)
@@ -296,6 +290,20 @@ class FlatTree(Rows):
         # Payoffs whose share of the largest underflows to 0 are still worth something.
         underflows = (self.payoff_shares == 0.0) & (self.payoff != 0.0) & self.is_possible
         return float(size[0]) or (1.0 / LARGEST if underflows.any() else 1.0)
+
+    def _means_after_decisions(self) -> tuple[Floats, NDArray[np.bool_]]:
+        """Compute the mean payoff at nodes with no decision at or below them, (N,), as a share.
+
+        Shares are of the largest payoff. Returns also whether there is a decision at or below each
+        node, (N,): the mean of such a node has no meaning.
+        """
+        mean = self.payoff_shares.copy()
+        decides_below = self.row >= 0
+        for level, first_siblings, parents in reversed(self.siblings_by_level):
+            drawn = np.add.reduceat(self.chance[level] * mean[level], first_siblings)
+            mean[parents] = np.where(self.player[parents] == CHANCE, drawn, 0.0)
+            decides_below[parents] |= np.logical_or.reduceat(decides_below[level], first_siblings)
+        return mean, decides_below
 
     @property
     def scale(self) -> float:
@@ -430,7 +438,8 @@ class FlatTree(Rows):
         path = _path(self.parent, node)
         steps = []
         for child, action in zip(path, self._words_of(path), strict=True):
-            mover, row = int(self.moving_member[child]), int(self.row[self.parent[child]])
+            mover = int(self.moving_member[child])
+            row = int(self.row[self.parent[child]])
             if mover == CHANCE:
                 steps.append(HistoryStep(player=None, infoset=None, action=action))
             else:
@@ -461,6 +470,11 @@ def reach(tree: FlatTree, joint: Floats, player: int | None = None) -> Floats:
     for level in tree.levels[1:]:
         probability[level] *= probability[tree.parent[level]]
     return probability
+
+
+def reach_by_chance(tree: FlatTree) -> Floats:
+    """Compute the reach probability of each node, (N,), by the moves of chance alone."""
+    return reach(tree, np.ones((tree.num_rows, tree.num_actions)))
 
 
 def payoff(tree: FlatTree, first: Floats, second: Floats) -> float:

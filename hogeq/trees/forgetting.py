@@ -6,16 +6,17 @@ from typing import Final
 
 import numpy as np
 
+from hogeq.support.aliases import Ints
 from hogeq.support.messages import HogeqError, refusal
 from hogeq.trees.flat import CHANCE, FlatTree, Forget
-from hogeq.trees.packed import linked
+from hogeq.trees.packed import components_by_key
 
 Move = tuple[int, int]  # who moved, and the number of the move
 
 WAYS: Final = "own_actions, order, or last:K with a whole number K"
 
 
-def coarser(tree: FlatTree, forget: str | Forget | None) -> FlatTree:
+def forget_by_name(tree: FlatTree, forget: str | Forget | None) -> FlatTree:
     """Join information sets whose player remembers the same and has the same actions.
 
     `forget` says what a player remembers of a history. ``own_actions``: the moves of others and of
@@ -28,24 +29,11 @@ def coarser(tree: FlatTree, forget: str | Forget | None) -> FlatTree:
     is_last = way == "last" and count.isdecimal()
     if forget not in {"own_actions", "order"} and not is_last:
         raise HogeqError(refusal("forget", forget, WAYS))
-    histories: list[tuple[Move, ...]] = [()]  # by node, the root first
-    arrays = tree.parent, tree.moving_member, tree.incoming_number
-    steps = zip(*(array.tolist() for array in arrays), strict=True)
-    for node, (parent, mover, move) in enumerate(steps):
-        if node:
-            histories.append((*histories[parent], (mover, move)))
-    legal = [tuple(tree.actions_of([row]).tolist()) for row in range(tree.num_rows)]
-    # Number what is remembered at each node of a player, with the player and the actions.
-    numbers: dict[Hashable, int] = {}
     nodes = np.flatnonzero(tree.player >= 0)
-    rows = tree.row[nodes]
-    memory = np.empty(len(nodes), np.int64)
-    for index, (node, row) in enumerate(zip(nodes.tolist(), rows.tolist(), strict=True)):
-        player = int(tree.member[row])
-        key = player, legal[row], _remembered(forget, histories[node], player)
-        memory[index] = numbers.setdefault(key, len(numbers))
+    memory = _numbers_of_memories(tree, forget, nodes)
+    rows = tree.row[nodes].astype(np.int64)
     # Rows are joined if a chain of shared memories links them, in the order of their first ones.
-    joined = linked(tree.num_rows, rows.astype(np.int64), memory)
+    joined = components_by_key(tree.num_rows, rows, memory)
     _, first, sizes = np.unique(joined, return_index=True, return_counts=True)
     names = [
         f"{tree.names[row]} and {size - 1} more" if size > 1 else tree.names[row]
@@ -64,8 +52,34 @@ def coarser(tree: FlatTree, forget: str | Forget | None) -> FlatTree:
     )
 
 
+def _numbers_of_memories(tree: FlatTree, forget: str, nodes: Ints) -> Ints:
+    """Assign numbers to memories at some nodes of players, (n,): equal ones have one number.
+
+    A memory holds also the player and the actions there; `forget` is as for `forget_by_name`.
+    """
+    legal = [tuple(tree.actions_of([row]).tolist()) for row in range(tree.num_rows)]
+    histories = _histories(tree)
+    number_of_memory: dict[Hashable, int] = {}
+    memory = np.empty(len(nodes), np.int64)
+    rows = tree.row[nodes].tolist()
+    for index, (node, row) in enumerate(zip(nodes.tolist(), rows, strict=True)):
+        player = int(tree.member[row])
+        key = player, legal[row], _remembered(forget, histories[node], player)
+        memory[index] = number_of_memory.setdefault(key, len(number_of_memory))
+    return memory
+
+
+def _histories(tree: FlatTree) -> list[tuple[Move, ...]]:
+    """List the history of each node: its moves, each with who made it."""
+    histories: list[tuple[Move, ...]] = [()]  # the root's
+    arrays = tree.parent[1:], tree.moving_member[1:], tree.incoming_number[1:]
+    for parent, mover, move in zip(*(array.tolist() for array in arrays), strict=True):
+        histories.append((*histories[parent], (mover, move)))
+    return histories
+
+
 def _remembered(forget: str, moves: tuple[Move, ...], player: int) -> Hashable:
-    """Pick what a player remembers of a history, its moves; `forget` is as for `coarser`."""
+    """Pick what a player remembers of a history, its moves; `forget` is as for `forget_by_name`."""
     if forget == "own_actions":
         return tuple(move for move in moves if move[0] != player)
     by_chance = tuple(move for move in moves if move[0] == CHANCE)

@@ -18,7 +18,7 @@ from hogeq.model.protocol import Role
 from hogeq.search.attack import attack
 from hogeq.search.results import FULL_INFORMATION, PROVED, Budget, Response, Units
 from hogeq.search.units import above, below
-from hogeq.search.values import UNSEEN, Value
+from hogeq.search.values import INVISIBLE_ERROR, Value
 from hogeq.strategies.strategy import Strategy
 from hogeq.support import html
 from hogeq.support.aliases import Floats
@@ -27,7 +27,7 @@ from hogeq.support.messages import HogeqError, Table, refusal, scientific
 from hogeq.support.short_fractions import short_fraction
 from hogeq.trees.exact_numbers import distribution
 from hogeq.trees.positions import Positions
-from hogeq.trees.strategies import playable
+from hogeq.trees.strategies import make_playable
 
 MOST_ENDS: Final = 100_000  # of a graph that is valued in fractions, in some two seconds
 
@@ -142,19 +142,12 @@ def analyze(positions: Positions, solved: FullInformation, state: Any) -> Positi
     player = int(graph.player[position])
     actions = positions.actions[graph.row[position]]
     values: list[float] = []  # of actions, to the player
-    error, missed = 0.0, Fraction(solved.missed)
+    error = 0.0
     for number in range(len(actions)):
-        next_position = int(graph.next[graph.place[position] + number])
-        if next_position < 0:  # the game ends with a payoff
-            lower = upper = short_fraction(float(graph.payoff[-1 - next_position]))
-        else:
-            bounds = solved.values
-            lower = Fraction(float(bounds.lower[next_position, 0]))
-            upper = Fraction(float(bounds.upper[next_position, 0]))
-        lower, upper = _to_player(graph, player, lower, upper)
+        lower, upper = _to_player(graph, player, *_bounds_after_move(solved, position, number))
         value = float((lower + upper) / 2)
         most_off = max(upper - Fraction(value), Fraction(value) - lower)
-        error = max(error, above(most_off + missed))
+        error = max(error, above(most_off + Fraction(solved.missed)))
         values.append(value)
     best = max(values)
     action_values = [  # a loss within the error may be none
@@ -163,6 +156,20 @@ def analyze(positions: Positions, solved: FullInformation, state: Any) -> Positi
     ]
     action_values.sort(key=lambda action: action.loss)
     return PositionAnalysis(state, player, tuple(action_values), error)
+
+
+def _bounds_after_move(
+    solved: FullInformation, position: int, number: int
+) -> tuple[Fraction, Fraction]:
+    """Give the bounds on the payoff to player 0 after a move, by its number, from a position."""
+    graph = solved.graph
+    next_position = int(graph.next[graph.place[position] + number])
+    if next_position < 0:  # the game ends with a payoff
+        payoff = short_fraction(float(graph.payoff[-1 - next_position]))
+        return payoff, payoff
+    lower = solved.values.lower[next_position, 0]
+    upper = solved.values.upper[next_position, 0]
+    return Fraction(float(lower)), Fraction(float(upper))
 
 
 def _to_player(
@@ -247,7 +254,7 @@ def _payoff(
     payoff = (bounds[0] + bounds[1]) / 2
     largest_gap = PROVED * positions.units.per_rate
     can_be_exact = not graph.recurring.any() and not positions.is_rounded
-    if upper - lower > UNSEEN and can_be_exact and len(graph.next) <= MOST_ENDS:
+    if upper - lower > INVISIBLE_ERROR and can_be_exact and len(graph.next) <= MOST_ENDS:
         payoff = _payoff_in_fractions(graph, pair)
         bounds = payoff, payoff
     elif upper - lower > largest_gap:
@@ -334,7 +341,7 @@ def respond_in_positions(
         search = attack(engine, target, budget, deadline=limit)
         # A response that wins less than half is worse than a copy of the target, which is a tie.
         if search.win_rate >= 0.5 or target.kind == "mixture":
-            response = playable(positions, engine.legal, search.matrix, "response").policy
+            response = make_playable(positions, engine.legal, search.matrix, "response").policy
     in_first_seat, in_second_seat = payoffs_in_seats(positions, response, target, deadline)
     least_first, least_second = in_first_seat.least, in_second_seat.least
     most_first, most_second = best[0].most, best[1].most

@@ -5,7 +5,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -22,7 +22,7 @@ from hogeq.support.text import text_of
 from hogeq.trees.building import Node, flatten
 from hogeq.trees.efg import EfgReader, Infoset
 from hogeq.trees.flat import CHANCE, FlatTree, Forget, Indices, MoveNames
-from hogeq.trees.forgetting import coarser
+from hogeq.trees.forgetting import forget_by_name
 from hogeq.trees.packed import offsets
 from hogeq.trees.teams import Known
 
@@ -45,15 +45,16 @@ def from_efg(
         text = text_of(data)
     del data  # a large file is not held twice
     reader = EfgReader(printable(path), text)
-    reader.head(teams)
-    reader.body()
-    return _flat(reader, printable(path.name), forget)
+    reader.read_head(teams)
+    reader.read_nodes()
+    return _build_tree(reader, printable(path.name), forget)
 
 
-def _flat(game: EfgReader, name: str, forget: str | Forget | None) -> FlatTree:
+def _build_tree(game: EfgReader, name: str, forget: str | Forget | None) -> FlatTree:
     """Build the flat tree of a game; rows have the names of the file, and those of OpenSpiel."""
-    infosets, sides = game.infosets, game.sides
-    names = _names(infosets)
+    infosets = game.infosets
+    sides = game.sides
+    names = _name_infosets(infosets)
     keys: list[Any] = [  # as OpenSpiel writes them
         f"{infoset.player}-{infoset.player}-{infoset.number}-{infoset.name}" for infoset in infosets
     ]
@@ -61,13 +62,9 @@ def _flat(game: EfgReader, name: str, forget: str | Forget | None) -> FlatTree:
     if callable(forget):
         pairs = zip(infosets, names, strict=True)
         keys = [forget(infoset.player, name) for infoset, name in pairs]
-    moves = _moves(infosets)
-    labels = [_distinct(dict(enumerate(infoset.actions, 1))) for infoset in infosets]
-    inner = []  # the node of each information set, and of each event of chance
-    for infoset, key, infoset_moves in zip(infosets, keys, moves, strict=True):
-        chances: Sequence[Fraction | float] = infoset.chances or [1.0] * len(infoset_moves)
-        steps = [(move, chance, None) for move, chance in zip(infoset_moves, chances, strict=True)]
-        inner.append(Node(infoset.player, key, moves=steps))
+    moves = _number_moves(infosets)
+    labels = [_distinct_labels(dict(enumerate(infoset.actions, 1))) for infoset in infosets]
+    inner = _nodes_of_infosets(infosets, keys, moves)
     ends = iter(game.ends)
     nodes = (inner[index] if index >= 0 else next(ends) for index in game.nodes)
     describe = partial(_words_of_history, game, moves, labels)
@@ -80,14 +77,30 @@ def _flat(game: EfgReader, name: str, forget: str | Forget | None) -> FlatTree:
     if callable(forget):
         return tree
     if sides is None:
-        tree_names, states = [name_of[key] for key in tree.names], tree.names
+        tree_names = [name_of[key] for key in tree.names]
+        states = tree.names
     else:
         states = [known.state for known in tree.names]
         tree_names = [Known(known.player, name_of[known.state]) for known in tree.names]
-    return coarser(replace(tree, names=tree_names, states=states), forget)
+    return forget_by_name(replace(tree, names=tree_names, states=states), forget)
 
 
-def _moves(infosets: Sequence[Infoset]) -> list[list[int]]:
+def _nodes_of_infosets(
+    infosets: Sequence[Infoset], keys: Sequence[Hashable], moves: Sequence[list[int]]
+) -> list[Node]:
+    """Make a node for each information set, and for each event of chance.
+
+    `keys` name the information sets, `moves` are the numbers of their actions.
+    """
+    nodes = []
+    for infoset, key, numbers in zip(infosets, keys, moves, strict=True):
+        chances: Sequence[Fraction | float] = infoset.chances or [1.0] * len(numbers)
+        steps = [(number, chance, None) for number, chance in zip(numbers, chances, strict=True)]
+        nodes.append(Node(infoset.player, key, moves=steps))
+    return nodes
+
+
+def _number_moves(infosets: Sequence[Infoset]) -> list[list[int]]:
     """Give actions their numbers, by information set: equal labels have one, as in OpenSpiel.
 
     Equal labels within an information set have different numbers. Players and chance have numbers
@@ -153,22 +166,23 @@ def _words_of_nodes(game: EfgReader, labels: Sequence[list[str]], tree: FlatTree
     return _Words([*chain.from_iterable(labels)], number.astype(np.int32))
 
 
-def _names(infosets: Sequence[Infoset]) -> list[str]:
+def _name_infosets(infosets: Sequence[Infoset]) -> list[str]:
     """Name the information sets, so that no two of a player have the same name."""
     names = [""] * len(infosets)
     for player in {infoset.player for infoset in infosets}:
         rows = [row for row, infoset in enumerate(infosets) if infoset.player == player]
         labels = {infosets[row].number: infosets[row].name for row in rows}
-        for row, name in zip(rows, _distinct(labels), strict=True):
+        for row, name in zip(rows, _distinct_labels(labels), strict=True):
             names[row] = name
     return names
 
 
-def _distinct(labels: Mapping[int, str]) -> list[str]:
+def _distinct_labels(labels: Mapping[int, str]) -> list[str]:
     """Return labels, with their numbers in brackets if they are empty or not the only ones."""
     words = [printable(label) for label in labels.values()]
     numbered = [f"{word} ({number})".lstrip() for number, word in zip(labels, words, strict=True)]
-    counts, numbered_words = Counter(words), set(numbered)
+    counts = Counter(words)
+    numbered_words = set(numbered)
     return [
         # A label may look like another one with its number.
         word if word and counts[word] == 1 and word not in numbered_words else numbered_word

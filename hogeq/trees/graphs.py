@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hogeq.graph.graph import NATURE, Graph
-from hogeq.support.aliases import Floats
+from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.packed import offsets
@@ -33,22 +33,8 @@ def of_tree(tree: FlatTree) -> Graph:
     # Children of one node lie side by side, in the order of their parents.
     num_children = np.bincount(tree.parent[1:], minlength=tree.num_nodes)[inner]
     children = number[1:]
-    first_child = np.concatenate([[0], np.cumsum(num_children)])  # in `children`
-    distributions: list[Floats] = []  # of chance over children, each once
-    number_of_kind: dict[bytes, int] = {}
-    kinds: list[int] = []  # as `memoryless` takes them
-    situation = np.zeros(len(inner), np.int64)  # kind of each position
-    for position, node in enumerate(inner):
-        chances = tree.chance[1:][first_child[position] : first_child[position + 1]]
-        by_chance = tree.player[node] == CHANCE
-        key = chances.tobytes() if by_chance else b"%d" % len(chances)
-        if key not in number_of_kind:
-            number_of_kind[key] = len(kinds)
-            kinds.append(-1 - len(distributions) if by_chance else len(chances))
-            require_cells(tree.name, "kinds of positions", len(kinds), tree.num_actions)
-            if by_chance:
-                distributions.append(chances)
-        situation[position] = number_of_kind[key]
+    first_child = offsets(num_children)  # in `children`
+    kinds, distributions, situation = _kinds_of_positions(tree, inner, first_child)
     is_chance = tree.player[inner] == CHANCE
     payoff_level = tree.shift + tree.centre
     begins = [level.start for level in tree.levels]
@@ -66,6 +52,33 @@ def of_tree(tree: FlatTree) -> Graph:
         "total": 2.0 * tree.shift,
     }
     return Graph(**arrays)
+
+
+def _kinds_of_positions(
+    tree: FlatTree, inner: Ints, first_child: Ints
+) -> tuple[list[int], list[Floats], Ints]:
+    """Find the kinds of C positions: those of one kind have the same distributions over children.
+
+    `inner`, (C,), is the node of each position; its children are those from `first_child`,
+    (C + 1,), to before the next, of all nodes but the root. Returns the kinds and the distributions
+    of chance as `memoryless` takes them, and the kind of each position, (C,).
+    """
+    distributions: list[Floats] = []  # of chance over children, each once
+    number_of_kind: dict[bytes, int] = {}
+    kinds: list[int] = []
+    kind_of_position = np.zeros(len(inner), np.int64)
+    for position, node in enumerate(inner):
+        chances = tree.chance[1:][first_child[position] : first_child[position + 1]]
+        by_chance = tree.player[node] == CHANCE
+        key = chances.tobytes() if by_chance else b"%d" % len(chances)
+        if key not in number_of_kind:
+            number_of_kind[key] = len(kinds)
+            kinds.append(-1 - len(distributions) if by_chance else len(chances))
+            require_cells(tree.name, "kinds of positions", len(kinds), tree.num_actions)
+            if by_chance:
+                distributions.append(chances)
+        kind_of_position[position] = number_of_kind[key]
+    return kinds, distributions, kind_of_position
 
 
 def memoryless(

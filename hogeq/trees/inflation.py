@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import chain, zip_longest
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -18,42 +18,46 @@ from hogeq.support.deadline import Deadline
 CELLS_PER_ENTRY: Final = 10  # of a dense table, made in the time of one entry of a sparse one
 
 
-def parts_of_rows(row: Ints, parent: Ints, action: Ints, deadline: Deadline) -> tuple[Ints, bool]:
+def split_rows(row: Ints, parent: Ints, action: Ints, deadline: Deadline) -> tuple[Ints, bool]:
     """Split the pasts of each row into inseparable parts, numbered from 0, (J,): inflation.
 
     A past is a row (information set) after one sequence of own actions. Parts are separable if no
     pure strategy comes to both. Of each past, (J,), are given the row, the past before it, -1 for
     none, and the action there. Returns also whether there was time for all rows.
     """
-    parts, is_complete = np.zeros(len(row), np.int64), True
+    parts = np.zeros(len(row), np.int64)
+    is_complete = True
     by_row = np.argsort(row, kind="stable")
     for pasts in np.split(by_row, np.flatnonzero(np.diff(row[by_row])) + 1):
-        if len(pasts) > 1:
-            if deadline.is_over:
-                return parts, False
-            table = earlier_acts(pasts, row, parent, action, deadline)
-            if table is None:
-                is_complete = False
-                continue
-            for number, part in enumerate(_inseparable(table, deadline)):
-                parts[pasts[part]] = number
+        if len(pasts) <= 1:
+            continue
+        if deadline.is_over:
+            return parts, False
+        table = tabulate_earlier_actions(pasts, row, parent, action, deadline)
+        if table is None:
+            is_complete = False
+            continue
+        for number, part in enumerate(_inseparable_parts(table, deadline)):
+            parts[pasts[part]] = number
     return parts, is_complete and not deadline.is_over
 
 
-def earlier_acts(
+def tabulate_earlier_actions(
     pasts: Ints, row: Ints, parent: Ints, action: Ints, deadline: Deadline
 ) -> Ints | None:
     """Tabulate the actions of n pasts at all rows met before, (n, M); None without time for it.
 
     A past is a row (information set) after one sequence of own actions. The action is -1 where a
     past did not meet the row, and the last one where it did so twice. The arguments after `pasts`
-    are as for `parts_of_rows`. All pasts go up at once, a step at a time.
+    are as for `split_rows`. All pasts go up at once, a step at a time.
     """
-    index, current = np.arange(len(pasts)), pasts
+    index = np.arange(len(pasts))
+    current = pasts
     steps = []
     while len(index):
         has_earlier = parent[current] >= 0
-        index, current = index[has_earlier], current[has_earlier]
+        index = index[has_earlier]
+        current = current[has_earlier]
         steps.append((index, row[parent[current]], action[current]))
         current = parent[current]
     # The first steps of a past come first, and later ones overwrite them.
@@ -66,7 +70,7 @@ def earlier_acts(
     return table
 
 
-def _inseparable(acts: Ints, deadline: Deadline) -> Iterator[Ints]:
+def _inseparable_parts(acts: Ints, deadline: Deadline) -> Iterator[Ints]:
     """Split the n pasts of one row into inseparable parts; yield the indices of each.
 
     A past is a sequence of own actions that leads to the row, an information set. `acts`, (n, M),
@@ -88,7 +92,8 @@ def _inseparable(acts: Ints, deadline: Deadline) -> Iterator[Ints]:
             chosen = table[order, splitting[0]]
             waiting += np.split(group[order], np.flatnonzero(np.diff(chosen)) + 1)
             continue
-        component, others = [group[:1]], group[1:]
+        component = [group[:1]]
+        others = group[1:]
         for neighbours in component:  # grows while it is read
             for past in neighbours.tolist():
                 both_met = (acts[others] >= 0) & (acts[past] >= 0)
@@ -115,19 +120,13 @@ def chains_of(pasts: Sequence[int], parent_sequence: Ints, parent_refined: Ints)
     3. After a sequence, chance and others choose the past that comes next: its chains are those of
        all these pasts.
     """
-    # Chains of each sequence, with keys to sort by: minus their number of pasts, and the past at
-    # which the chain was joined.
-    chains_after: dict[int, list[tuple[int, int, list[int]]]] = defaultdict(list)
+    chains_after: dict[int, list[_Chain]] = defaultdict(list)  # by sequence
     heap = [-past for past in pasts]  # the last first: numbers rise along plays
     heapify(heap)
     sequences: dict[int, list[int]] = {past: [] for past in pasts}  # that begin at each past
     while heap:
         past = -heappop(heap)
-        # By action, the longest first; then the first of all actions, the second, ...
-        sorted_chains = [sorted(chains_after.pop(after)) for after in sequences[past]]
-        by_action = [[met for *_, met in action_chains] for action_chains in sorted_chains]
-        by_place = zip_longest(*by_action, fillvalue=[])
-        chains = [[*chain.from_iterable(parts)] for parts in by_place] or [[past]]
+        joined = _join_chains([chains_after.pop(after) for after in sequences[past]]) or [[past]]
         sequence = int(parent_sequence[past])
         if sequence and sequence not in chains_after:
             earlier = int(parent_refined[past])
@@ -135,5 +134,20 @@ def chains_of(pasts: Sequence[int], parent_sequence: Ints, parent_refined: Ints)
                 sequences[earlier] = []
                 heappush(heap, -earlier)
             sequences[earlier].append(sequence)
-        chains_after[sequence] += [(-len(pasts_met), past, pasts_met) for pasts_met in chains]
-    return [pasts_met for *_, pasts_met in sorted(chains_after[0])]
+        chains_after[sequence] += [_Chain(-len(met), past, met) for met in joined]
+    return [item.pasts for item in sorted(chains_after[0])]
+
+
+class _Chain(NamedTuple):
+    """Pasts of which a play meets one at most; chains of most pasts are the first in an order."""
+
+    minus_length: int
+    joined_at: int  # past at which the chain was joined
+    pasts: list[int]
+
+
+def _join_chains(groups: list[list[_Chain]]) -> list[list[int]]:
+    """Join the longest chains of all groups to one, then the second longest, and so on."""
+    pasts_by_group = [[item.pasts for item in sorted(group)] for group in groups]
+    by_place = zip_longest(*pasts_by_group, fillvalue=[])
+    return [[*chain.from_iterable(parts)] for parts in by_place]

@@ -3,15 +3,15 @@
 from typing import Final
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, milp
 from scipy.sparse import coo_array, csr_array, hstack
 
 from hogeq.graph.levels import spans
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 from hogeq.support.workers import interruptible
-from hogeq.trees.beliefs import remembering
-from hogeq.trees.packed import first_entries, first_of_most, offsets
+from hogeq.trees.beliefs import recall_dag
+from hogeq.trees.packed import first_entries, first_maximum, offsets
 from hogeq.trees.sequences import SequenceForm
 
 PROGRAM_SCALE: Final = 2.0**16
@@ -23,7 +23,7 @@ SOLVED: Final = 0  # a status of HiGHS
 ENDED: Final = (SOLVED, 1)  # 1: at the limit of time
 
 
-def by_program(
+def solve_by_program(
     form: SequenceForm, payoffs: Floats, limit: float | Deadline
 ) -> tuple[Ints | None, float]:
     """Find a best response by HiGHS: its actions, (R,), and an upper bound on all payoffs.
@@ -38,29 +38,11 @@ def by_program(
 
     Without time there are no actions, None, and the bound may be infinite.
     """
-    shared = form.shared_rows
-    num_sequences = len(payoffs)
-    counts = form.tree.num_legal[shared]
-    first = first_entries(counts)  # first binary of each shared row
-    num_binaries = int(counts.sum())
     limit = Deadline.of(limit)
     chains = form.chains_within(limit.share(CHAINING_SHARE))
-    if limit.is_over or chains is None or not limit.allows(PRESOLVED * num_sequences):
+    if limit.is_over or chains is None or not limit.allows(PRESOLVED * form.num_sequences):
         return None, np.inf
-    flow = remembering(form).equations()
-    unit = (np.arange(flow.shape[0]) == 0).astype(float)  # (1, 0, 0, ...)
-    of_weights = hstack([flow, csr_array((len(unit), num_binaries))])
-    constraints = [LinearConstraint(of_weights, unit, unit)]
-    if len(shared):
-        constraints += _constraints_of_rows(form, chains)
-    answer = interruptible(
-        milp,
-        np.concatenate([-PROGRAM_SCALE * payoffs, np.zeros(num_binaries)]),
-        integrality=(np.arange(num_sequences + num_binaries) >= num_sequences).astype(int),
-        bounds=Bounds(0.0, 1.0),
-        constraints=constraints,
-        options={"time_limit": max(limit.left, 0.01), "mip_rel_gap": 0.0},
-    )
+    answer = _run_solver(form, payoffs, chains, limit)
     # At the limit of time HiGHS may have no solution, or no bound.
     bound = np.inf
     if answer.status in ENDED and answer.mip_dual_bound is not None:
@@ -69,9 +51,34 @@ def by_program(
     solution = answer.x
     if solution is None or not np.isfinite(solution).all():
         return None, bound
-    actions = form.likeliest_actions(solution[:num_sequences])
-    actions[shared] = first_of_most(solution[num_sequences:], first) - first
+    weights = solution[: form.num_sequences]
+    binaries = solution[form.num_sequences :]
+    actions = form.likeliest_actions(weights)
+    first = first_entries(form.tree.num_legal[form.shared_rows])  # binary of each shared row
+    actions[form.shared_rows] = first_maximum(binaries, first) - first
     return actions, bound
+
+
+def _run_solver(
+    form: SequenceForm, payoffs: Floats, chains: list[Ints], limit: Deadline
+) -> OptimizeResult:
+    """Run HiGHS on the program: its variables are weights of sequences, (S,), then binaries."""
+    num_sequences = form.num_sequences
+    num_binaries = int(form.tree.num_legal[form.shared_rows].sum())
+    flow_dag = recall_dag(form)
+    inflow = flow_dag.inflow
+    flow_of_weights = hstack([flow_dag.equations(), csr_array((len(inflow), num_binaries))])
+    constraints = [LinearConstraint(flow_of_weights, inflow, inflow)]
+    if num_binaries:
+        constraints += _constraints_of_rows(form, chains)
+    return interruptible(
+        milp,
+        np.append(-PROGRAM_SCALE * payoffs, np.zeros(num_binaries)),
+        integrality=np.repeat([0, 1], [num_sequences, num_binaries]),
+        bounds=Bounds(0.0, 1.0),
+        constraints=constraints,
+        options={"time_limit": max(limit.left, 0.01), "mip_rel_gap": 0.0},
+    )
 
 
 def _constraints_of_rows(form: SequenceForm, chains: list[Ints]) -> list[LinearConstraint]:
@@ -83,7 +90,8 @@ def _constraints_of_rows(form: SequenceForm, chains: list[Ints]) -> list[LinearC
     2. Over a chain, pasts of a row of which a play meets one at most, the weights of an action sum
        to no more than its binary: an inequality for each action of each chain.
     """
-    shared, num_sequences = form.shared_rows, form.num_sequences
+    shared = form.shared_rows
+    num_sequences = form.num_sequences
     counts = form.tree.num_legal[shared]  # of actions
     first = first_entries(counts)  # first binary of each shared row
     num_binaries = int(counts.sum())

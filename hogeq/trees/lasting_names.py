@@ -25,7 +25,7 @@ class SortedSet(frozenset[Any]):
         return f"frozenset({{{', '.join(sorted(map(repr, self)))}}})" if self else "frozenset()"
 
 
-def lasting(name: Any) -> Hashable:
+def lasting_name(name: Any) -> Hashable:
     """Return an equal object whose text is the same in every process.
 
     Frozen sets, also in tuples of any depth, are written in a fixed order. `NoLastingNameError` if
@@ -33,14 +33,14 @@ def lasting(name: Any) -> Hashable:
 
     Examples
     --------
-    >>> str(lasting(("hand", frozenset({"ace", "queen", "king"}))))
+    >>> str(lasting_name(("hand", frozenset({"ace", "queen", "king"}))))
     "('hand', frozenset({'ace', 'king', 'queen'}))"
     """
     kind: Any = type(name)
     if kind is frozenset:
-        return SortedSet(map(lasting, name))
+        return SortedSet(map(lasting_name, name))
     if kind is tuple:
-        return tuple(map(lasting, name))
+        return tuple(map(lasting_name, name))
     if kind.__repr__ is object.__repr__ and kind.__str__ is object.__str__:
         raise NoLastingNameError(
             f"{one_line(kind.__name__)}: names an information set or an action, but has no text of "
@@ -54,7 +54,7 @@ def lasting(name: Any) -> Hashable:
 def in_lasting_order(names: Iterable[Hashable]) -> Iterable[Hashable]:
     """Sort the names of a set by their texts, as it has no lasting order; leave others as given."""
     if isinstance(names, set | frozenset):
-        return sorted(names, key=lambda name: str(lasting(name)))
+        return sorted(names, key=lambda name: str(lasting_name(name)))
     return names
 
 
@@ -62,5 +62,5 @@ def number_of(name: Hashable, numbers: dict[Hashable, int]) -> int:
     """Return the number of a name; a new name gets the next one, and a lasting text as its key."""
     number = numbers.get(name)
     if number is None:
-        number = numbers[lasting(name)] = len(numbers)
+        number = numbers[lasting_name(name)] = len(numbers)
     return number

@@ -63,13 +63,13 @@ def _game_of_object(given: Any, forget: Any, teams: Teams) -> "FlatTree | Positi
         _require_no_teams(teams)
         return given
     if isinstance(given, GameRules):
-        return _of_rules(given, None, forget, teams)
+        return _build_from_rules(given, None, forget, teams)
     if not hasattr(given, "new_initial_state"):  # a method of OpenSpiel's games
         raise HogeqError(refusal("game", given, ALLOWED))
-    return _of_openspiel(given, forget, teams)
+    return _build_from_openspiel(given, forget, teams)
 
 
-def _of_rules(
+def _build_from_rules(
     rules: "GameRules", name: str | None, forget: Any, teams: Teams
 ) -> "FlatTree | Positions":
     """Build the tree of a game, or the graph of its positions where the tree would be large.
@@ -106,23 +106,9 @@ def _require_no_teams(teams: Teams) -> None:
 def _game_of_text(
     name: str, forget: Any, trust: bool, teams: Teams
 ) -> "Rules | FlatTree | Positions":
-    """Load the game of a run's folder, of a file by its suffix, or of a name.
-
-    A run's game is built with the run's own `forget` and `teams`; others are refused, and so is a
-    game that has changed since the run.
-    """
-    config = GameName(name).config  # of the run, empty if the text names none
-    if config.get("game"):
-        run_options = GameName(name).how
-        for option, value in (("forget", forget), ("teams", teams and teams_text(teams))):
-            if value not in {None, run_options[option]}:
-                allowed = f"{run_options[option] or 'nothing'}, as the run does"
-                raise HogeqError(refusal(option, value, allowed))
-        GameName(name).load_plugins(trust)
-        game = _game_of_text(config["game"], run_options["forget"], trust, run_options["teams"])
-        if not isinstance(game, Rules):
-            GameName(name).require_unchanged(game.digest())
-        return game
+    """Load the game of a run's folder, of a file by its suffix, or of a name."""
+    if GameName(name).config.get("game"):  # of a run; the config is empty if the text names none
+        return _game_of_run(GameName(name), forget, trust, teams)
     suffix = GameName(name).tree_suffix
     if suffix == ".efg":
         from hogeq.trees.gambit import from_efg
@@ -133,14 +119,34 @@ def _game_of_text(
 
         return from_text(name, forget=forget, teams=teams)
     if suffix == ".npz":
-        from hogeq.trees.forgetting import coarser
+        from hogeq.trees.forgetting import forget_by_name
         from hogeq.trees.saved import load_tree_file
 
         _require_no_teams(teams)
         if callable(forget):
             raise HogeqError(refusal("forget", forget, "texts, where a tree was saved"))
-        return coarser(load_tree_file(name), forget)
-    return _named(name, forget, trust, teams)
+        return forget_by_name(load_tree_file(name), forget)
+    return _find_named(name, forget, trust, teams)
+
+
+def _game_of_run(
+    run: GameName, forget: Any, trust: bool, teams: Teams
+) -> "Rules | FlatTree | Positions":
+    """Load the game of a run's folder with the run's own `forget` and `teams`; refuse others.
+
+    A game that has changed since the run is refused, too.
+    """
+    run_options = run.how
+    for option, value in (("forget", forget), ("teams", teams and teams_text(teams))):
+        if value not in {None, run_options[option]}:
+            allowed = f"{run_options[option] or 'nothing'}, as the run does"
+            raise HogeqError(refusal(option, value, allowed))
+    run.load_plugins(trust)
+    name = run.config["game"]
+    game = _game_of_text(name, run_options["forget"], trust, run_options["teams"])
+    if not isinstance(game, Rules):
+        run.require_unchanged(game.digest())
+    return game
 
 
 def require_game(name: str) -> None:
@@ -165,7 +171,7 @@ def require_game(name: str) -> None:
         return
     openspiel_fault = ""  # why OpenSpiel's games are not known: it is not installed
     try:
-        known_names += _openspiel().pyspiel.registered_names()
+        known_names += _import_openspiel().pyspiel.registered_names()
     except ValueError as error:
         openspiel_fault = f"; {error}"
     if base_name not in known_names:
@@ -173,10 +179,12 @@ def require_game(name: str) -> None:
         raise HogeqError(f"game: got {shown(name)}; allowed: {ALLOWED}{near}{openspiel_fault}")
 
 
-def _named(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTree | Positions":
+def _find_named(
+    name: str, forget: Any, trust: bool, teams: Teams
+) -> "Rules | FlatTree | Positions":
     """Find a game by its name: an edition of Hog, a registered game, else one of OpenSpiel."""
     if name.startswith(OPENSPIEL):
-        return _of_openspiel(name.removeprefix(OPENSPIEL), forget, teams)
+        return _build_from_openspiel(name.removeprefix(OPENSPIEL), forget, teams)
     if name.lower().endswith(".py"):
         require_game(name)  # raises: a file of code is no game
     if GameName(name).is_hog:
@@ -186,17 +194,17 @@ def _named(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTr
 
     rules = named_rules(full_name(name))
     if rules is not None:
-        return _of_rules(rules, name, forget, teams)
+        return _build_from_rules(rules, name, forget, teams)
     require_game(name)  # raises if OpenSpiel has no game of this name
-    return _of_openspiel(name, forget, teams)
+    return _build_from_openspiel(name, forget, teams)
 
 
-def _of_openspiel(game: Any, forget: Any, teams: Teams) -> "FlatTree":
-    tree: FlatTree = _openspiel().from_openspiel(game, forget=forget, teams=teams)
+def _build_from_openspiel(game: Any, forget: Any, teams: Teams) -> "FlatTree":
+    tree: FlatTree = _import_openspiel().from_openspiel(game, forget=forget, teams=teams)
     return tree
 
 
-def _openspiel() -> Any:
+def _import_openspiel() -> Any:
     try:
         from hogeq.trees import openspiel
     except ImportError as error:

@@ -29,10 +29,18 @@ from scipy.sparse import csr_array
 
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
-from hogeq.trees.boxes import Bounded, Box, Coupled, Optimum, PolicyPrograms, Solved, next_step
+from hogeq.trees.boxes import (
+    Box,
+    BoxBound,
+    Constraints,
+    MaxminSolution,
+    Optimum,
+    PolicyPrograms,
+    next_step,
+)
 from hogeq.trees.columns import Side
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.restricted import played
+from hogeq.trees.restricted import policy_of_plan
 from hogeq.trees.sequence_payoffs import sequence_payoffs
 from hogeq.trees.shuffling import solving_form
 from hogeq.trees.whole_dags import whole_dag
@@ -55,8 +63,14 @@ class Maxmin:
     """Search for the policy of a side that secures most against a best responder."""
 
     def __init__(self, tree: FlatTree, player: int, limit: float | Deadline) -> None:
-        """Set up the linear programs, and the opponent's first response: to uniform play."""
-        self.tree, self.deadline = tree, Deadline.of(limit)
+        """Set up the linear programs of the side of `player`, and the strategies of the opponent.
+
+        A program holds all mixtures of an opponent with perfect recall. Of any other it holds those
+        of a few pure strategies, the first of which responds to uniform play. Best responses to
+        solutions of programs are added.
+        """
+        self.tree = tree
+        self.deadline = Deadline.of(limit)
         self.is_own_row = tree.seat == player  # (R,), which rows are this side's
         self.form = solving_form(tree, player)
         opponent_form = solving_form(tree, 1 - player)
@@ -70,10 +84,8 @@ class Maxmin:
         self.best_policy = tree.uniform()  # the policy that secures it
         self.responses_added = 0  # responses that the opponent's part has grown by
         self.random = np.random.default_rng(0)
-        # A program holds all mixtures of an opponent with perfect recall. Of any other it holds
-        # those of a few pure strategies, and best responses to its solutions are added.
         against_uniform = self._response_payoffs(tree.uniform())
-        response = self.opponent.best(
+        response = self.opponent.respond(
             against_uniform, -np.inf, Deadline(0.0), deadline=self.deadline
         )
         if self.opponent.whole_dag is None:
@@ -81,8 +93,8 @@ class Maxmin:
         elif len(opponent_form.inflated.shared_rows) and response.choices is not None:
             self.opponent.restrict(response.choices)
 
-    def normalised(self, policy: Floats) -> Floats:
-        """Own rows of a policy, each with sum 1; the opponent's are uniform and not used."""
+    def normalise(self, policy: Floats) -> Floats:
+        """Scale own rows of a policy, (R, K), to sum 1; the opponent's become uniform."""
         rows = np.where(self.tree.legal, np.maximum(policy, 0.0), 0.0)
         total = rows.sum(axis=1, keepdims=True)
         is_used = self.is_own_row[:, None] & (total > 0.0)
@@ -96,15 +108,16 @@ class Maxmin:
         """
         program_limit = self.deadline.share(0.25)  # if the response needs an integer program
         payoffs = self._response_payoffs(policy)
-        response = self.opponent.best(payoffs, -self.best_value, program_limit)
+        response = self.opponent.respond(payoffs, -self.best_value, program_limit)
         self.responses_added += self.opponent.add(response, self.deadline)
         value = float(-response.bound - self.programs.relative_error)
         if value > self.best_value:
-            self.best_value, self.best_policy = value, policy
+            self.best_value = value
+            self.best_policy = policy
         return value
 
     def _response_payoffs(self, policy: Floats) -> Floats:
-        """Payoff to the opponent of each of its sequences against a policy."""
+        """Compute the payoff to the opponent of each of its sequences, (T,), against a policy."""
         return np.asarray(-(self.payoffs.T @ self.form.realisation(policy)))
 
     def ascend(self, policy: Floats) -> float:
@@ -116,24 +129,25 @@ class Maxmin:
 
         Stops at a local maximum, when steps are too small, or when the time is over.
         """
-        policy = self.normalised(policy)
+        policy = self.normalise(policy)
         value = self.try_policy(policy)
         step = LONGEST_STEP
         for _ in range(MOST_STEPS):
             if step < SHORTEST_STEP or self.deadline.is_over:
                 break
-            optimum = self._solved(self.programs.linearised(policy, step))
+            optimum = self._solve_program(self.programs.linearise(policy, step))
             if optimum is None:
                 step /= 4.0
                 continue
             promised = optimum.value - value
             if promised < LEAST_GAIN:
                 break
-            candidate = self.normalised(optimum.row_probabilities)
+            candidate = self.normalise(optimum.row_probabilities)
             responses_before = self.responses_added
             gained = self.try_policy(candidate) - value
             if gained > 0.0:
-                policy, value = candidate, value + gained
+                policy = candidate
+                value = value + gained
             if self.responses_added > responses_before and gained < promised / 2.0:
                 continue  # the program lacked that response: solve it again, with the same step
             if gained <= 0.0 and optimum.value <= self.best_value + LEAST_IMPROVEMENT:
@@ -141,7 +155,7 @@ class Maxmin:
             step = next_step(step, gained, promised)
         return value
 
-    def bounded(self, box: Box) -> Bounded | None:
+    def bound_box(self, box: Box) -> BoxBound | None:
         """Bound what policies of a box secure; None if the program fails or is not done in time.
 
         A box has a lower and an upper end for each probability of a policy.
@@ -150,43 +164,45 @@ class Maxmin:
            response gains.
         2. Maximise the Lagrangian of the program's multipliers over the box.
         """
-        relaxation, after = self.programs.relaxed(box)
-        optimum = self._solved(relaxation)
+        relaxation, sequences = self.programs.relax(box)
+        optimum = self._solve_program(relaxation)
         for _ in range(MOST_RESPONSES):
-            if optimum is None or not self._adds_response(optimum):
+            if optimum is None or not self._add_response(optimum):
                 break
-            optimum = self._solved(relaxation) or optimum
+            optimum = self._solve_program(relaxation) or optimum
         if optimum is None:
             return None
         bound, slopes = self.programs.lagrangian_maximum(relaxation, optimum)
-        policy = self.normalised(played(self.form, optimum.sequence_weights))
+        policy = self.normalise(policy_of_plan(self.form, optimum.sequence_weights))
         # At true products an inequality has slack; times its multiplier, that raised the bound.
         point = np.append(self.form.realisation(policy), policy)
         slack = np.maximum(relaxation.right_sides - relaxation.coefficients @ point, 0.0)
-        gaps = np.bincount(after, optimum.coupling_prices * slack, self.form.num_sequences)
-        return Bounded(bound, slopes, policy, gaps.astype(np.float64))
+        gaps = np.bincount(sequences, optimum.coupling_prices * slack, self.form.num_sequences)
+        return BoxBound(bound, slopes, policy, gaps.astype(np.float64))
 
-    def _solved(self, constraints: Coupled) -> Optimum | None:
+    def _solve_program(self, constraints: Constraints) -> Optimum | None:
         """Solve a program against the opponent's part; None if it fails or time is over."""
         return self.programs.solve(constraints, self.opponent.restricted_dag, self.deadline.left)
 
-    def _adds_response(self, optimum: Optimum) -> bool:
-        """Add the opponent's best response to a program's plan; False if that gains nothing.
+    def _add_response(self, optimum: Optimum) -> bool:
+        """Add the opponent's best response to a program's plan, if it gains on the program's value.
 
-        The program then holds mixtures of this response and of those it had.
+        The program then holds mixtures of this response and of those it had. Returns whether the
+        response was added.
         """
         opponent = self.opponent
         if opponent.whole_dag is not None and opponent.kept_choices is None:
             return False  # its whole belief DAG is in the program, with all mixtures
-        payoffs, value = -(self.payoffs.T @ optimum.sequence_weights), -optimum.value  # its own
+        payoffs = -(self.payoffs.T @ optimum.sequence_weights)  # to the opponent, as is the value
+        value = -optimum.value
         # No time for an integer program: a heuristic response will do.
-        response = opponent.best(payoffs, value, Deadline(0.0), deadline=self.deadline)
+        response = opponent.respond(payoffs, value, Deadline(0.0), deadline=self.deadline)
         if response.payoff <= LEAST_GAIN + value or not opponent.add(response, self.deadline):
             return False
         self.responses_added += 1
         return True
 
-    def narrowed(self, box: Box, bounded: Bounded) -> Box | None:
+    def narrow(self, box: Box, bounded: BoxBound) -> Box | None:
         """Shrink a box to the policies that may secure more than the best so far.
 
         A box has a lower and an upper end for each probability of a policy, (R, K). `bounded` has
@@ -200,7 +216,8 @@ class Maxmin:
         width = np.where(slopes == 0.0, np.inf, slack / np.maximum(abs(slopes), 1e-300))
         lower = np.where(slopes > 0.0, box.upper - width, box.lower)
         upper = np.where(slopes < 0.0, box.lower + width, box.upper)
-        lower, upper = np.maximum(lower, box.lower), np.minimum(upper, box.upper)
+        lower = np.maximum(lower, box.lower)
+        upper = np.minimum(upper, box.upper)
         # Rows sum to 1: each probability is 1 minus the sum of the others.
         least_by_sum = 1.0 - upper.sum(axis=1, keepdims=True) + upper
         most_by_sum = 1.0 - lower.sum(axis=1, keepdims=True) + lower
@@ -210,7 +227,7 @@ class Maxmin:
         upper = np.where(is_own, np.minimum(upper, most_by_sum + rounding), box.upper)
         return None if (lower > upper).any() else Box(lower, upper)
 
-    def solve(self, starts: Iterable[Floats], ceiling: float) -> Solved:
+    def solve(self, starts: Iterable[Floats], ceiling: float) -> MaxminSolution:
         """Search by branch and bound until bounds meet or the time is over.
 
         Of the waiting boxes, the one of the largest bound is halved first. `starts` are policies,
@@ -219,7 +236,7 @@ class Maxmin:
         self.try_policy(self.tree.uniform())
         for start in starts:
             if not self.deadline.is_over:
-                self.try_policy(self.normalised(start))
+                self.try_policy(self.normalise(start))
         if self.best_value + LEAST_IMPROVEMENT < ceiling and not self.deadline.is_over:
             self.ascend(self.best_policy)
         legal = (self.tree.legal & self.is_own_row[:, None]).astype(float)
@@ -227,23 +244,25 @@ class Maxmin:
         # A heap of boxes: smallest negated bound first, then the order in which they were made.
         waiting: list[tuple[float, int, Box]] = [(-ceiling, 0, root)]
         closed_bound = -np.inf  # largest bound of the boxes that are not split
-        number = boxes = 0
-        while (
-            waiting
-            and -waiting[0][0] > self.best_value + LEAST_IMPROVEMENT
-            and not self.deadline.is_over
-        ):
-            negated_bound, _, box = heappop(waiting)
-            boxes += 1
-            bound, halves = self._bound_and_halve(box, -negated_bound, boxes)
+        num_made = 0  # boxes made by halving
+        num_bounded = 0
+        while waiting and not self.deadline.is_over:
+            largest_bound = -waiting[0][0]
+            if largest_bound <= self.best_value + LEAST_IMPROVEMENT:
+                break
+            _, _, box = heappop(waiting)
+            num_bounded += 1
+            bound, halves = self._bound_and_halve(box, largest_bound, num_bounded)
             if not halves:
                 closed_bound = max(closed_bound, bound)
             for half in halves:
-                number += 1
-                heappush(waiting, (-bound, number, half))
+                num_made += 1
+                heappush(waiting, (-bound, num_made, half))
         open_bound = -waiting[0][0] if waiting else -np.inf
         bound = max(self.best_value, closed_bound, open_bound)
-        return Solved(self.best_policy, self.best_value, bound, boxes, self.programs.num_solved)
+        return MaxminSolution(
+            self.best_policy, self.best_value, bound, num_bounded, self.programs.num_solved
+        )
 
     def _bound_and_halve(self, box: Box, bound: float, boxes: int) -> tuple[float, list[Box]]:
         """Bound, narrow and halve a box; return its bound, and no halves if it need not be split.
@@ -255,14 +274,14 @@ class Maxmin:
         """
         is_power_of_two = boxes.bit_count() == 1
         for _ in range(MOST_ROUNDS):
-            bounded = self.bounded(box)
+            bounded = self.bound_box(box)
             if bounded is None:
                 break
             bound = min(bound, bounded.bound)
             best_before = self.best_value
             if self.try_policy(bounded.policy) > best_before or is_power_of_two:
                 self.ascend(bounded.policy)
-            narrower = self.narrowed(box, bounded)
+            narrower = self.narrow(box, bounded)
             if narrower is None:
                 return -np.inf, []  # no policy of the box is better than the best
             if bound <= self.best_value + LEAST_IMPROVEMENT:
@@ -275,7 +294,7 @@ class Maxmin:
             self.ascend(self.random.exponential(size=self.tree.legal.shape))
         return bound, self._halves(box, bounded)
 
-    def _halves(self, box: Box, bounded: Bounded | None) -> list[Box]:
+    def _halves(self, box: Box, bounded: BoxBound | None) -> list[Box]:
         """Split a box in two, at the cell whose relaxed products raise the bound most.
 
         The cut is at the program's policy, but not too near to an edge. Where no product is
@@ -292,10 +311,12 @@ class Maxmin:
         cell = int(scores.argmax())
         if scores[cell] <= 0.0:
             return []
-        low, high = box.lower.ravel()[cell], box.upper.ravel()[cell]
+        low = box.lower.ravel()[cell]
+        high = box.upper.ravel()[cell]
         edge = EDGE_SHARE * (high - low)
         cut = min(max(float(cut_policy.ravel()[cell]), low + edge), high - edge)
-        lower, upper = box.lower.copy(), box.upper.copy()
+        lower = box.lower.copy()
+        upper = box.upper.copy()
         lower.ravel()[cell] = cut
         upper.ravel()[cell] = cut
         return [Box(box.lower, upper), Box(lower, box.upper)]

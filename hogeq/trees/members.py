@@ -15,7 +15,7 @@ from hogeq.support.deadline import Deadline
 from hogeq.trees.enclosures import Payoffs, plan_of
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.recall import against_all_others
-from hogeq.trees.responses import settle
+from hogeq.trees.responses import respond_with_bounds
 from hogeq.trees.sequences import sequence_form
 
 
@@ -115,7 +115,7 @@ def _deviation(tree: FlatTree, target: Strategy, player: int, limit: Deadline) -
     others_plan = plan_of(sequence_form(two_player_tree, 1 - side), target, limit)
     payoffs = Payoffs(two_player_tree, side, others_plan, limit)
     least_now, most_now = payoffs.payoff_bounds(plan_of(payoffs.form, target, limit))
-    best = settle(payoffs, limit, deadline=limit)
+    best = respond_with_bounds(payoffs, limit, deadline=limit)
     lower = max(0.0, below(best.response_payoff - most_now))
     upper = max(0.0, above(best.upper_bound - least_now))
     return Deviation(player, lower, upper)

@@ -6,26 +6,27 @@ from hogeq.support.aliases import Floats, Ints
 
 
 def first_entries(sizes: Ints) -> Ints:
-    """Index of the first entry of each list, (n,), by the sizes of lists, (n,)."""
+    """Give the index of the first entry of each list, (n,), by the sizes of lists, (n,)."""
     return np.cumsum(sizes) - sizes
 
 
 def offsets(sizes: Ints) -> Ints:
-    """Index of the first entry of each list, then the number of all entries, (n + 1,)."""
+    """Give the index of the first entry of each list, then the number of entries, (n + 1,)."""
     return np.append(0, np.cumsum(sizes))
 
 
-def first_of_most(values: Floats, starts: Ints) -> Ints:
-    """Index of the largest value of each list, the first if several tie.
+def first_maximum(values: Floats, starts: Ints) -> Ints:
+    """Find the index of the largest value of each list, (n,), the first if several tie.
 
-    A list goes from one of `starts` to before the next.
+    The lists are one after another in `values`; each goes from one of `starts`, (n,), to before the
+    next.
     """
     largest = np.repeat(np.maximum.reduceat(values, starts), np.diff(starts, append=len(values)))
     indices = np.flatnonzero(values == largest)
     return indices[np.searchsorted(indices, starts)]
 
 
-def linked(num_items: int, item: Ints, key: Ints) -> Ints:
+def components_by_key(num_items: int, item: Ints, key: Ints) -> Ints:
     """Label each of n items with its component, (n,), where items of one key are linked.
 
     Components are numbered in the order of their first items. Each of `item` and `key` is one end

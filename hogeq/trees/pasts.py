@@ -5,9 +5,10 @@ A *past* is a row and what its player met and did before it: a refined informati
 know: what follows an action has conditional probabilities.
 """
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hogeq.graph.graph import NATURE, Graph
 from hogeq.graph.levels import spans
@@ -17,13 +18,14 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.messages import HogeqError
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
+from hogeq.trees.packed import first_entries, offsets
 from hogeq.trees.sequences import SequenceForm, sequence_form
 
 MOST_NODES: Final = 2_000_000  # of a tree whose pasts are listed
 MARGIN: Final = 8.0  # factor of the bound on errors, which counts them to first order
 
 
-def problems(tree: FlatTree, target: Strategy) -> list[Problem]:
+def pose_problems(tree: FlatTree, target: Strategy) -> list[Problem]:
     """Pose the problem of each player against a strategy; a coin says which seat one has.
 
     Payoffs are around that of an even game, :attr:`FlatTree.shift`.
@@ -32,10 +34,10 @@ def problems(tree: FlatTree, target: Strategy) -> list[Problem]:
         raise HogeqError(
             f"{tree.name}: has {tree.num_nodes:,} nodes; allowed for certificates: {MOST_NODES:,}"
         )
-    return [_problem(tree, target, player) for player in (0, 1)]
+    return [_pose_problem(tree, target, player) for player in (0, 1)]
 
 
-def _problem(tree: FlatTree, target: Strategy, player: int) -> Problem:
+def _pose_problem(tree: FlatTree, target: Strategy, player: int) -> Problem:
     """Pose the decision problem of one player against a strategy, perhaps mixed, of the other.
 
     Its states are the player's pasts: an information set after one sequence of own actions.
@@ -44,9 +46,9 @@ def _problem(tree: FlatTree, target: Strategy, player: int) -> Problem:
     components = zip(target.chances, target.policies, strict=True)
     # (N,): probability of each node by chance and the other player, of every component.
     others_reach = [probability * reach(tree, policy, player) for probability, policy in components]
-    graph = _graph(form, np.sum(others_reach, axis=0))
+    graph = _graph_of_pasts(form, np.sum(others_reach, axis=0))
     opponent_rows = np.zeros((max(graph.rows, 1), tree.num_actions))  # the graph has no opponent
-    error = _error(tree, target, graph)
+    error = _bound_error(tree, target, graph)
     return Problem(
         graph=graph,
         seat=0,
@@ -57,15 +59,20 @@ def _problem(tree: FlatTree, target: Strategy, player: int) -> Problem:
     )
 
 
-def _outcomes(form: SequenceForm, others_reach: Floats) -> tuple[Ints, Ints, Floats, Floats]:
+class _Outcomes(NamedTuple):
+    """What can follow each sequence of a player: n outcomes, sorted by sequence."""
+
+    sequence: Ints  # (n,), before the outcome
+    next_past: Ints  # (n,), the past that is met next, -1 for the end of the game
+    probability: Floats  # (n,), by chance and the other player
+    payoff: Floats  # (S,), mean where a sequence is the last
+
+
+def _outcomes(form: SequenceForm, others_reach: Floats) -> _Outcomes:
     """List the pasts and terminal nodes that can follow each sequence of a player.
 
     A past is an information set after one sequence of own actions. `others_reach`, (N,), is the
     probability of each node by chance and the other player.
-
-    Returns of the n outcomes, by sequence, the sequence before, the past that is met next, -1 for
-    the end of the game, and the probability by chance and the other player; then the mean payoff
-    where a sequence is the last, (S,).
     """
     tree = form.tree
     sign = 1.0 if form.player == 0 else -1.0
@@ -86,10 +93,10 @@ def _outcomes(form: SequenceForm, others_reach: Floats) -> tuple[Ints, Ints, Flo
     next_past = np.concatenate([pasts, np.full(len(final), -1)])
     probability = np.concatenate([reach_of_pasts[pasts], reach_of_ends[final]])
     payoff = np.clip(mean, -largest, largest)
-    return sequence[order], next_past[order], probability[order], payoff
+    return _Outcomes(sequence[order], next_past[order], probability[order], payoff)
 
 
-def _graph(form: SequenceForm, others_reach: Floats) -> Graph:
+def _graph_of_pasts(form: SequenceForm, others_reach: Floats) -> Graph:
     """Make the graph of the pasts of one player against fixed others.
 
     `others_reach`, (N,), is the probability of each node by chance and the other player.
@@ -101,33 +108,14 @@ def _graph(form: SequenceForm, others_reach: Floats) -> Graph:
     Raises `HogeqError` if the probability of all that follows a sequence rounds to 0.
     """
     actions = form.tree.num_actions
-    parent_sequence, next_past, probability, payoff = _outcomes(form, others_reach)
+    outcomes = _outcomes(form, others_reach)
     is_reached = np.zeros(form.num_refined, bool)
-    is_reached[next_past[next_past >= 0]] = True
+    is_reached[outcomes.next_past[outcomes.next_past >= 0]] = True
     levels = [level[is_reached[level]] for level in form.refined_by_depth]
     pasts = np.concatenate([*levels, np.zeros(0, np.int64)]).astype(np.int64)
-    # Position of each past. The last entry is that of past -1, which stands for the end.
-    position = np.full(form.num_refined + 1, -1)
-    position[pasts] = 1 + np.arange(len(pasts))
-    # Sequences, position by position: the empty one, then those of each past.
-    start = form.sequence_offsets[pasts]
     num_legal = form.tree.num_legal[form.row_of_refined[pasts]]
-    sequences = np.append(0, spans(start, start + num_legal))
-    num_ways = np.append(1, num_legal)
-    begin = np.searchsorted(parent_sequence, sequences)
-    end = np.searchsorted(parent_sequence, sequences, "right")
-    if (begin == end).any():
-        raise HogeqError(f"{form.tree.name}: has chances that are too small for a certificate")
-    by_way = spans(begin, end)  # outcomes, way by way
-    first_outcome = np.append(0, np.cumsum(end - begin))  # of each way
-    mass = probability[by_way]
-    way_of_outcome = np.repeat(np.arange(len(sequences)), end - begin)
-    first_way = np.cumsum(num_ways) - num_ways  # of each position
-    first_move = first_outcome[first_way]  # of each position
-    num_moves = np.add.reduceat(end - begin, first_way)
-    next_position = position[next_past[by_way]]
-    is_end = next_past[by_way] < 0
-    payoff_code = -1 - parent_sequence[by_way]  # -1 - t stands for the end with payoff t
+    num_ways = np.append(1, num_legal)  # of each position: the empty sequence is a way of chance
+    first_way = first_entries(num_ways)
     way = first_way[:, None] + np.arange(actions)
     arrays: dict[str, Any] = {
         "level": np.cumsum([0, 1, *(len(level) for level in levels if len(level))]),
@@ -138,20 +126,52 @@ def _graph(form: SequenceForm, others_reach: Floats) -> Graph:
         "way": np.where(np.arange(actions) < num_ways[:, None], way, -1)[:, None],
         "lane": np.zeros(1),  # the graph has no hidden memory: one lane, one label
         "following": np.zeros((1, 1)),
-        "first": first_outcome,
-        "chance": mass / np.bincount(way_of_outcome, mass)[way_of_outcome],
-        "end": np.arange(len(by_way)) - np.repeat(first_move, num_moves),
-        "place": first_move,
-        "next": np.where(is_end, payoff_code, next_position),
-        "label": np.zeros(len(by_way)),
-        "payoff": payoff,
+        **_moves_of_ways(form, outcomes, pasts, first_way),
+        "payoff": outcomes.payoff,
         "start": np.zeros((1, 2)),
         "start_chance": np.ones(1),
     }
     return Graph(**arrays)
 
 
-def _error(tree: FlatTree, target: Strategy, graph: Graph) -> float:
+def _moves_of_ways(
+    form: SequenceForm, outcomes: _Outcomes, pasts: Ints, first_way: Ints
+) -> dict[str, NDArray[Any]]:
+    """Lay out the outcomes of the ways of a graph, in the order of its positions.
+
+    `pasts` are those of positions 1, 2, ...; `first_way` is the first way of each position.
+    """
+    # Sequences, way by way: the empty one, then those of each past.
+    start = form.sequence_offsets[pasts]
+    sequences = np.append(0, spans(start, form.sequence_offsets[pasts + 1]))
+    begin = np.searchsorted(outcomes.sequence, sequences)
+    end = np.searchsorted(outcomes.sequence, sequences, "right")
+    num_outcomes = end - begin  # of each way
+    if not num_outcomes.all():
+        raise HogeqError(f"{form.tree.name}: has chances that are too small for a certificate")
+    outcome = spans(begin, end)  # its index in `outcomes`, way by way
+    way_of_outcome = np.repeat(np.arange(len(sequences)), num_outcomes)
+    probability = outcomes.probability[outcome]
+    sum_of_way = np.bincount(way_of_outcome, probability)
+    first_outcome = offsets(num_outcomes)  # of each way
+    first_move = first_outcome[first_way]  # of each position
+    num_moves = np.add.reduceat(num_outcomes, first_way)
+    # Position of each past. The last entry is that of past -1, which stands for the end.
+    position = np.full(form.num_refined + 1, -1)
+    position[pasts] = 1 + np.arange(len(pasts))
+    next_past = outcomes.next_past[outcome]
+    payoff_code = -1 - outcomes.sequence[outcome]  # -1 - t stands for the end with payoff t
+    return {
+        "first": first_outcome,
+        "chance": probability / sum_of_way[way_of_outcome],
+        "end": np.arange(len(outcome)) - np.repeat(first_move, num_moves),
+        "place": first_move,
+        "next": np.where(next_past < 0, payoff_code, position[next_past]),
+        "label": np.zeros(len(outcome)),
+    }
+
+
+def _bound_error(tree: FlatTree, target: Strategy, graph: Graph) -> float:
     """Bound the error of a payoff by rounding, and by rows that do not sum to exactly 1.
 
     The graph has conditional probabilities, of what follows a sequence of own actions, and mean

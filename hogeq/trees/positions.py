@@ -30,10 +30,10 @@ from hogeq.trees.building import (
     InformationSets,
     Node,
     NodeError,
-    drawn_moves,
     reason_of,
+    scale_chances,
 )
-from hogeq.trees.exact_numbers import are_held, is_held
+from hogeq.trees.exact_numbers import are_exact_doubles, is_exact_double
 from hogeq.trees.flat import CHANCE, LARGEST, TERMINAL, history_text
 from hogeq.trees.graphs import memoryless
 from hogeq.trees.lasting_names import number_of
@@ -218,8 +218,8 @@ class _Walk:
         if node.player == CHANCE:
             unscaled = tuple([chance for _, chance, _ in moves])
             if unscaled not in self.drawn:
-                drawn = [chance for _, chance, _ in drawn_moves(moves)]
-                self.is_rounded = self.is_rounded or not are_held(drawn)
+                drawn = [chance for _, chance, _ in scale_chances(moves)]
+                self.is_rounded = self.is_rounded or not are_exact_doubles(drawn)
                 scaled = tuple(filter(None, map(float, drawn)))
                 self.drawn[unscaled] = self.chances.setdefault(scaled, len(self.chances))
             row = self.drawn[unscaled]
@@ -367,7 +367,7 @@ def _payoff(name: str, payoff: Any) -> float:
     """Check the payoff of a play without end: a number that a double holds exactly."""
     is_number = isinstance(payoff, Real) and not isinstance(payoff, bool)
     exact = Fraction(payoff) if isinstance(payoff, Rational) else payoff
-    if not (is_number and -LARGEST <= exact <= LARGEST and is_held(exact)):
+    if not (is_number and -LARGEST <= exact <= LARGEST and is_exact_double(exact)):
         allowed = "a payoff to player 0 that a double can hold"
         raise HogeqError(f"{name}: endless: got {shown(payoff)}; allowed: {allowed}")
     return float(payoff)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hogeq.trees.flat import TERMINAL, FlatTree
 from hogeq.trees.recall_results import Audit, Finding, Witness
 from hogeq.trees.sequences import sequence_form
-from hogeq.trees.shuffling import is_too_large, shuffled
+from hogeq.trees.shuffling import is_too_large, reorder_actions
 from hogeq.trees.well_formed import ENDINGS, Plays
 
 MOST_PLAYS: Final = 20_000_000
@@ -205,7 +205,7 @@ class Recall:
         form = self.form
         if not form.is_absent_minded and is_too_large(form):
             return Finding(holds=None, witness=None, note="the game is too large for the search")
-        holds = not form.is_absent_minded and shuffled(form) is not None
+        holds = not form.is_absent_minded and reorder_actions(form) is not None
         return Finding(holds, witness=None)
 
     def _pairs_of_pasts(self) -> Iterator[Pair]:

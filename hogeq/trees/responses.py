@@ -11,8 +11,8 @@ from hogeq.search.units import above, below
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
-from hogeq.trees.absent_results import FINEST, settled
-from hogeq.trees.beliefs import BeliefDag, remembering
+from hogeq.trees.absent_results import FINEST, solve_decision
+from hogeq.trees.beliefs import BeliefDag, recall_dag
 from hogeq.trees.best_response import (
     BELIEF_DAG,
     BOUND_METHODS,
@@ -20,9 +20,9 @@ from hogeq.trees.best_response import (
     FULL_MEMORY,
     INTEGER_PROGRAM,
     Answer,
+    ascend_from_starts,
     best_response,
-    by_ascent,
-    pure_rows,
+    pure_strategy_of_plan,
 )
 from hogeq.trees.enclosures import Payoffs, plan_of
 from hogeq.trees.flat import FlatTree
@@ -37,7 +37,7 @@ RESCALING_RATIO: Final = 1000  # rescale payoffs whose unit exceeds the loss by 
 SEARCH_SHARE: Final = 0.9  # share of the time for the search; the rest is for exact payoffs
 
 
-class Settled(NamedTuple):
+class BoundedResponse(NamedTuple):
     """A response, and bounds between which the best payoff lies."""
 
     answer: Answer
@@ -48,14 +48,22 @@ class Settled(NamedTuple):
     bound_method: str  # how `upper_bound` was found, one of `BOUND_METHODS`
 
 
-def settle(
+class _UpperBound(NamedTuple):
+    """An upper bound on the payoff of any response."""
+
+    payoff: Fraction
+    is_certain: bool  # whether it is proved; otherwise HiGHS reports it
+    method: str  # one of `BOUND_METHODS`
+
+
+def respond_with_bounds(
     payoffs: Payoffs,
     limit: float | Deadline,
     begin: Floats | None = None,
     dag: BeliefDag | None = None,
     deadline: Deadline = FOREVER,
-    finer: float = 1.0,
-) -> Settled:
+    gap_share: float = 1.0,
+) -> BoundedResponse:
     """Find a best response to a strategy in one seat, and bounds that hold despite rounding.
 
     1. Where payoffs are known exactly, rescale those that the search takes (float64) to the losses
@@ -66,51 +74,75 @@ def settle(
     `payoffs` are those of the responder's sequences against the strategy, and may be rescaled in
     place. A program or branch and bound ends by the `limit`, all other searches by the `deadline`.
     An ascent begins at the strategy `begin`, (R, K). By the responder's `dag` the response is exact
-    without a search. `finer`, for an absent-minded player, is the largest gap of the bounds, as a
-    share of the usual one.
+    without a search. `gap_share`, for an absent-minded player, is the largest gap of the bounds, as
+    a share of the usual one.
     """
     form = payoffs.form
     limit = Deadline.of(limit)
-    full_memory_payoff = payoffs.best_response_bound(remembering(form))
-    can_rescale = payoffs.exact_payoffs is not None and dag is None and not form.is_absent_minded
-    # Cut off losses larger than what an ascent loses to full memory, as long as that is far less.
-    while can_rescale and not deadline.is_over:
-        acts = by_ascent(form, payoffs.upper_ends, begin, deadline)[1]
-        begin = pure_rows(form, form.inflated.pure_realisation(acts))
-        loss = full_memory_payoff - payoffs.least_payoff(begin)
+    full_memory_bound = payoffs.best_response_bound(recall_dag(form))
+    if dag is not None or not form.is_absent_minded:
+        if dag is None and payoffs.exact_payoffs is not None:
+            begin = _rescale_to_losses(payoffs, begin, full_memory_bound, deadline)
+        answer = best_response(form, payoffs.upper_ends, limit, begin, dag=dag, deadline=deadline)
+        least = payoffs.least_payoff(answer.strategy)
+    else:  # until both bounds print alike
+        solved, least, *_ = solve_decision(payoffs, limit, form.tree.units, gap_share, begin)
+        values = solved.value, solved.bound
+        answer = Answer(payoffs.upper_ends, solved.policy, *values, BRANCH_AND_BOUND)
+    by_full_memory = _UpperBound(full_memory_bound, is_certain=True, method=FULL_MEMORY)
+    if dag is not None:
+        bound = _UpperBound(payoffs.best_response_bound(dag), is_certain=True, method=BELIEF_DAG)
+    elif least >= full_memory_bound or answer.method == FULL_MEMORY:
+        bound = by_full_memory
+    else:
+        bound = _bound_of_search(payoffs, answer, limit)
+    if bound.payoff >= full_memory_bound:
+        bound = by_full_memory  # which is proved
+    most = max(bound.payoff, least)
+    return BoundedResponse(answer, least, most, full_memory_bound, bound.is_certain, bound.method)
+
+
+def _rescale_to_losses(
+    payoffs: Payoffs, begin: Floats | None, full_memory_bound: Fraction, deadline: Deadline
+) -> Floats | None:
+    """Rescale payoffs, in place, to the losses of good responses; return the last response.
+
+    Losses are against full memory. Larger ones than that of an ascent are cut off, and the ascent
+    is repeated, as long as the loss is far less than the unit of the payoffs. Ascents begin at the
+    strategy `begin`, (R, K), which is returned if there is no time for one.
+    """
+    form = payoffs.form
+    while not deadline.is_over:
+        _, actions, _ = ascend_from_starts(form, payoffs.upper_ends, begin, deadline)
+        begin = pure_strategy_of_plan(form, form.inflated.pure_realisation(actions))
+        loss = full_memory_bound - payoffs.least_payoff(begin)
         if not 0 < RESCALING_RATIO * loss < payoffs.unit:
             break
         payoffs.rescale(loss)
-    if form.is_absent_minded and dag is None:  # until both bounds print alike
-        solved, least, *_ = settled(payoffs, limit, form.tree.units, finer, begin)
-        values = solved.value, solved.bound
-        answer = Answer(payoffs.upper_ends, solved.policy, *values, BRANCH_AND_BOUND)
-    else:
-        answer = best_response(form, payoffs.upper_ends, limit, begin, dag=dag, deadline=deadline)
-        least = payoffs.least_payoff(answer.strategy)
-    most, is_certain, method = full_memory_payoff, True, FULL_MEMORY
-    if dag is not None:
-        most, method = payoffs.best_response_bound(dag), BELIEF_DAG
-    elif least < full_memory_payoff and answer.method == INTEGER_PROGRAM:
-        whole_dag = bounding_dag(form, limit)
-        is_certain = whole_dag is not None
-        if whole_dag is not None:
-            most, method = payoffs.best_response_bound(whole_dag), BELIEF_DAG
-        else:  # no proof in time: the bound that HiGHS reports
-            most, method = payoffs.payoff(answer.bound), INTEGER_PROGRAM
-    elif least < full_memory_payoff and answer.method != FULL_MEMORY:
-        most, method = payoffs.payoff(answer.bound), answer.method
-    if most >= full_memory_payoff:  # perfect recall is the better bound, and proved
-        most, is_certain, method = full_memory_payoff, True, FULL_MEMORY
-    return Settled(answer, least, max(most, least), full_memory_payoff, is_certain, method)
+    return begin
 
 
-def enclosed_response(
+def _bound_of_search(payoffs: Payoffs, answer: Answer, limit: Deadline) -> _UpperBound:
+    """Bound the payoff of any response by the search that found `answer`.
+
+    A belief DAG replaces the bound of an integer program, whose arithmetic rounds, if it can be
+    built in time.
+    """
+    if answer.method == INTEGER_PROGRAM:
+        dag = bounding_dag(payoffs.form, limit)
+        if dag is not None:
+            bound = payoffs.best_response_bound(dag)
+            return _UpperBound(bound, is_certain=True, method=BELIEF_DAG)
+    is_certain = answer.method != INTEGER_PROGRAM
+    return _UpperBound(payoffs.payoff(answer.bound), is_certain, answer.method)
+
+
+def respond_in_both_seats(
     tree: FlatTree,
     given: Strategy | Floats,
     limit: float | Deadline,
     begin: Floats | None = None,
-    wholes: Sequence["BeliefDag | None"] = (None, None),
+    whole_dags: Sequence[BeliefDag | None] = (None, None),
     deadline: Deadline = FOREVER,
 ) -> Response:
     """Find a best response to a strategy in either seat; its value is the mean of both seats.
@@ -120,16 +152,18 @@ def enclosed_response(
 
     `given` is a strategy, or a policy (R, K); ascents begin at the strategy `begin`, (R, K). The
     `limit` is for programs and branch and bound of both seats together, the `deadline` for all
-    other searches. `wholes` are belief DAGs of the players: one who has it needs no program.
+    other searches. `whole_dags` are the players' belief DAGs: one who has it needs no program.
     """
     target = tree_strategy(tree, given)
     unit = stakes(tree)
     limit = Deadline.of(limit)
     inflated_forms(tree, deadline)  # keeps them: `solving_form` uses them
-    finer = 1.0
+    gap_share = 1.0
     while True:
         first, second = (
-            _settled_in_seat(tree, player, target, limit, begin, wholes[player], deadline, finer)
+            _respond_in_seat(
+                tree, player, target, limit, begin, whole_dags[player], deadline, gap_share
+            )
             for player in (0, 1)
         )
         rows = np.where(tree.seat[:, None] == 0, first.answer.strategy, second.answer.strategy)
@@ -137,31 +171,47 @@ def enclosed_response(
         bound = (first.upper_bound + second.upper_bound) / 2
         is_met = bound - value <= LARGEST_GAP * Fraction(unit)
         are_alike = tree.units.are_one(below(value), above(bound))  # whether they print alike
-        methods = first.bound_method, second.bound_method
-        can_be_finer = BRANCH_AND_BOUND in methods and finer > FINEST
+        is_branching = BRANCH_AND_BOUND in (first.bound_method, second.bound_method)
+        can_be_finer = is_branching and gap_share > FINEST
         if are_alike or not is_met or not can_be_finer or limit.is_over:
             break
-        finer /= 16.0
+        gap_share /= 16.0
         begin = rows
-    is_pure = bool((rows.max(axis=1, initial=0.0) == 1.0).all())
+    return _response_of_seats(tree, rows, first, second, limit.spent)
+
+
+def _response_of_seats(
+    tree: FlatTree, rows: Floats, first: BoundedResponse, second: BoundedResponse, seconds: float
+) -> Response:
+    """Join the responses in both seats, whose rows are `rows`, (R, K), to one result."""
+    units = tree.units
+    exact_value = (first.response_payoff + second.response_payoff) / 2
+    exact_bound = (first.upper_bound + second.upper_bound) / 2
+    value = below(exact_value)
+    bound = above(exact_bound)
     seats = below(first.response_payoff), below(second.response_payoff)
     seat_bounds = above(first.upper_bound), above(second.upper_bound)
-    is_proved = first.is_certain and second.is_certain and is_met and are_alike
+    is_met = exact_bound - exact_value <= LARGEST_GAP * Fraction(stakes(tree))
+    are_certain = first.is_certain and second.is_certain
+    is_pure = bool((rows.max(axis=1, initial=0.0) == 1.0).all())
     return Response(
         strategy=tree_strategy(tree, rows.argmax(axis=1) if is_pure else rows),
-        value=below(value),
-        bound=above(bound),
+        value=value,
+        bound=bound,
         full_memory=above((first.full_memory_bound + second.full_memory_bound) / 2),
-        is_proved=is_proved and all(map(tree.units.are_one, seats, seat_bounds)),
-        method=max(methods, key=BOUND_METHODS.index),
-        seconds=limit.spent,
+        is_proved=are_certain
+        and is_met
+        and units.are_one(value, bound)
+        and all(map(units.are_one, seats, seat_bounds)),
+        method=max(first.bound_method, second.bound_method, key=BOUND_METHODS.index),
+        seconds=seconds,
         seats=seats,
         seat_bounds=seat_bounds,
-        units=tree.units,
+        units=units,
     )
 
 
-def _settled_in_seat(
+def _respond_in_seat(
     tree: FlatTree,
     player: int,
     target: Strategy,
@@ -169,11 +219,11 @@ def _settled_in_seat(
     begin: Floats | None,
     whole: BeliefDag | None,
     deadline: Deadline,
-    finer: float,
-) -> Settled:
+    gap_share: float,
+) -> BoundedResponse:
     """Respond to a strategy in the seat of a player, within its share of both limits of time.
 
-    `whole` is the player's belief DAG; other arguments are as for `settle`.
+    `whole` is the player's belief DAG; other arguments are as for `respond_with_bounds`.
     """
     form = solving_form(tree, player)
     unshuffled_form = sequence_form(tree, player)
@@ -183,20 +233,20 @@ def _settled_in_seat(
     plan = plan_of(solving_form(tree, 1 - player), target, seat_limit)
     payoffs = Payoffs(tree, player, plan, seat_limit)
     search_limit = seat_limit.share(SEARCH_SHARE)
-    result = settle(payoffs, program_limit, begin, whole, search_limit, finer)
+    result = respond_with_bounds(payoffs, program_limit, begin, whole, search_limit, gap_share)
     if form is unshuffled_form:
         return result
     # Perfect recall refers to the order in which the game itself asks the player.
     in_game_order = Payoffs(tree, player, plan, deadline, unshuffled_form)
-    full_memory_bound = in_game_order.best_response_bound(remembering(unshuffled_form))
+    full_memory_bound = in_game_order.best_response_bound(recall_dag(unshuffled_form))
     return result._replace(full_memory_bound=full_memory_bound)
 
 
-def full_memory(tree: FlatTree, target: Strategy) -> float:
-    """Best payoff of a responder with perfect recall, in the mean of both seats, rounded up."""
+def bound_full_memory(tree: FlatTree, target: Strategy) -> float:
+    """Bound the payoff of a responder with perfect recall from above, in the mean of both seats."""
     forms = [sequence_form(tree, player) for player in (0, 1)]
     sum_of_seats = Fraction()
     for player, form in enumerate(forms):
         payoffs = Payoffs(tree, player, plan_of(forms[1 - player], target), FOREVER, form)
-        sum_of_seats += payoffs.best_response_bound(remembering(form))
+        sum_of_seats += payoffs.best_response_bound(recall_dag(form))
     return above(sum_of_seats / 2)

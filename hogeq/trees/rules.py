@@ -17,7 +17,7 @@ from hogeq.support.plugins import entering
 from hogeq.support.teams import Teams
 from hogeq.trees.building import Node, NodeError, flatten
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget, NumberedNames
-from hogeq.trees.forgetting import coarser
+from hogeq.trees.forgetting import forget_by_name
 from hogeq.trees.lasting_names import in_lasting_order, number_of
 from hogeq.trees.teams import sides_of
 
@@ -118,17 +118,18 @@ def from_rules(
     """
     name = name or name_of(rules)
     try:
-        players, root = operator.index(rules.players), rules.initial()
+        players = operator.index(rules.players)
+        root = rules.initial()
     except Exception as error:
         raise HogeqError(f"{name}: at the start: {raised(error)}") from error
     sides = sides_of(teams, players, name)
     numbers: dict[Hashable, int] = {}  # of actions, in the order in which they first occur
-    node_of_state: Callable[[Any], Node] = partial(_numbered, rules, numbers)
+    node_of_state: Callable[[Any], Node] = partial(_node_with_numbers, rules, numbers)
     if once:
         node_of_state = lru_cache(NODES_CACHED)(node_of_state)
     words = NumberedNames(numbers)
     tree = flatten(name, root, node_of_state, words, longest, forget=forget, sides=sides)
-    return coarser(tree, forget)
+    return forget_by_name(tree, forget)
 
 
 def name_of(rules: GameRules) -> str:
@@ -147,16 +148,16 @@ def node_of(rules: GameRules, state: Any) -> Node:
         raise NodeError(refusal("to_move", mover, allowed))
     player = operator.index(mover)
     if player == END:
-        payoffs = _numbers(rules.payoffs(state), "payoffs")
+        payoffs = _check_numbers(rules.payoffs(state), "payoffs")
         if len(payoffs) != rules.players:
             allowed = f"{rules.players}, one for each player"
             raise NodeError(f"{len(payoffs)} payoffs; allowed: {allowed}")
         return Node(END, payoffs=payoffs)
     infoset: Hashable = None
     if player == CHANCE:
-        choices: Iterable[tuple[Any, Any]] = _drawn(rules.chances(state))
+        choices: Iterable[tuple[Any, Any]] = _check_chances(rules.chances(state))
         if type(rules).chances is not GameRules.chances:  # the inherited method needs no check
-            chances = _numbers([chance for _, chance in choices], "chances")
+            chances = _check_numbers([chance for _, chance in choices], "chances")
             choices = [*zip([action for action, _ in choices], chances, strict=True)]
     else:
         infoset = rules.knows(state, player)
@@ -176,7 +177,7 @@ def _require_key(method: str, value: Any) -> None:
         raise NodeError(refusal(method, value, "what a dictionary takes as keys")) from None
 
 
-def _drawn(chances: Any) -> Iterable[tuple[Any, Any]]:
+def _check_chances(chances: Any) -> Iterable[tuple[Any, Any]]:
     """Check the form of what `GameRules.chances` returned; return (action, probability) pairs."""
     allowed = "a dictionary, or pairs of an action, each once, and a number"
     if isinstance(chances, Iterable):
@@ -188,7 +189,7 @@ def _drawn(chances: Any) -> Iterable[tuple[Any, Any]]:
     raise NodeError(refusal("chances", chances, allowed))
 
 
-def _numbers(values: Any, method: str) -> tuple[Fraction | float, ...]:
+def _check_numbers(values: Any, method: str) -> tuple[Fraction | float, ...]:
     """Check that a method of the rules returned a list of numbers; return them.
 
     A text is refused, though Python would turn it into a number, and so are a mapping and a set.
@@ -203,10 +204,10 @@ def _numbers(values: Any, method: str) -> tuple[Fraction | float, ...]:
     for number in numbers:
         if isinstance(number, str | bytes | bytearray) or not hasattr(number, "__float__"):
             raise NodeError(refusal(method, number, allowed))
-    return tuple(map(_number, numbers))
+    return tuple(map(_convert_number, numbers))
 
 
-def _number(value: Any) -> Fraction | float:
+def _convert_number(value: Any) -> Fraction | float:
     """Convert a number to int or Fraction if it is rational (a Decimal is), else to float."""
     if isinstance(value, Decimal):
         if not (value.is_finite() and value.adjusted() in DECIMAL_EXPONENTS):
@@ -218,7 +219,7 @@ def _number(value: Any) -> Fraction | float:
     return numerator if value.denominator == 1 else Fraction(numerator, int(value.denominator))
 
 
-def _numbered(rules: GameRules, numbers: dict[Hashable, int], state: Any) -> Node:
+def _node_with_numbers(rules: GameRules, numbers: dict[Hashable, int], state: Any) -> Node:
     """Ask the rules for the node of a state; replace actions by numbers, adding new ones."""
     node = node_of(rules, state)
     moves = [(number_of(action, numbers), chance, after) for action, chance, after in node.moves]

@@ -38,7 +38,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.support.aliases import Ints
+from hogeq.support.aliases import Floats, Ints
 from hogeq.support.archives import member_shape, open_archive, read_member
 from hogeq.support.files import opened, write_arrays
 from hogeq.support.messages import HogeqError, one_line, printable, shown, unreadable
@@ -102,15 +102,15 @@ def load_tree_file(path: str | os.PathLike[str]) -> FlatTree:
     path = Path(path)
     try:
         with opened(path, MOST_BYTES) as (file, size), open_archive(file) as archive:
-            arrays = _arrays(archive, size)
-        return _tree(arrays)
+            arrays = _read_arrays(archive, size)
+        return _build_tree(arrays)
     except HogeqError as error:
         raise HogeqError(f"{printable(path)}: {error}") from None
     except (OSError, ValueError) as error:
         raise HogeqError(unreadable(path, error)) from None
 
 
-def _arrays(archive: zipfile.ZipFile, size: int) -> Arrays:
+def _read_arrays(archive: zipfile.ZipFile, size: int) -> Arrays:
     """Read the arrays of a file of `size` bytes, each of its type and with one axis.
 
     Raises `HogeqError` if their names, or their sizes, are not those of an uncompressed tree.
@@ -164,36 +164,26 @@ def _require(name: str, holds: NDArray[np.bool_] | bool, allowed: str) -> None:
         raise HogeqError(f"{name}{index}: allowed: {allowed}")
 
 
-def _tree(arrays: Arrays) -> FlatTree:
+def _build_tree(arrays: Arrays) -> FlatTree:
     """Check the arrays of a file, each of which may hold anything, and build their tree.
-
-    There are R information sets (rows). The file's array "units" has the shift and the centre of
-    payoffs, "labels" and "said" have the words that name each action and each move of chance, by
-    number, "drawn" the game's own numbers of the latter, and "text" and "ends" all texts of the
-    tree, one after another.
 
     Raises `HogeqError` with the first fault: an array's name, an index, and what is allowed.
     """
-    num_players, has_states, is_rounded = _about(arrays["about"])
-    units, parent, row = arrays["units"], arrays["parent"], arrays["row"]
-    _require("units", len(units) == 2, "two numbers")
-    _require("units", np.abs(units) <= LARGEST, flat.IN_RANGE.removeprefix("allowed: "))
-    num_moves = _moves(parent, row)
-    seat, num_legal = arrays["seat"], arrays["num_legal"].astype(np.int64)
-    player = _players(row, seat, num_legal, num_moves, num_players)
+    num_players, has_states, is_rounded = _read_about(arrays["about"])
+    shift, centre = _read_units(arrays["units"])
+    parent = arrays["parent"]
+    row = arrays["row"]
+    num_moves = _count_moves(parent, row)
+    seat = arrays["seat"]
+    num_legal = arrays["num_legal"].astype(np.int64)
+    player = _find_players(row, seat, num_legal, num_moves, num_players)
     _check_actions(arrays, num_legal)
-    num_ends = np.count_nonzero(player == TERMINAL)
-    _require("payoff", len(arrays["payoff"]) == num_ends, "one for each end")
-    _require("payoff", np.abs(arrays["payoff"]) <= LARGEST, flat.IN_RANGE.removeprefix("allowed: "))
+    _check_payoffs(arrays["payoff"], int(np.count_nonzero(player == TERMINAL)))
     _check_chances(arrays, player, num_moves)
-    texts = _named_texts(_texts(arrays["text"], arrays["ends"]), len(seat), has_states)
-    num_words = len(texts.words)
-    for name in ("labels", "said"):
-        is_word = (arrays[name] >= 0) & (arrays[name] < num_words)
-        _require(name, is_word, f"0 to {num_words - 1}")
-    labels = _Labels(arrays["labels"], arrays["said"], list(map(printable, texts.words)))
+    texts = _split_texts(_decode_texts(arrays["text"], arrays["ends"]), len(seat), has_states)
+    labels = _check_labels(arrays, texts.words)
     _require_names(seat, texts.row_names, "text: ")
-    sides, infosets = _members(arrays.get("sides"), seat, texts.row_names)
+    sides, infosets = _read_members(arrays.get("sides"), seat, texts.row_names)
     tree = FlatTree(
         name=printable(texts.game),
         player=player,
@@ -209,8 +199,8 @@ def _tree(arrays: Arrays) -> FlatTree:
         describe=labels,
         states=texts.states,
         num_players=num_players,
-        shift=float(units[0]),
-        centre=float(units[1]),
+        shift=shift,
+        centre=centre,
         sides=sides,
         is_rounded=is_rounded,
     )
@@ -218,6 +208,28 @@ def _tree(arrays: Arrays) -> FlatTree:
     least = 1.0 / LARGEST
     _require("payoff", tree.largest_payoff >= least, f"the largest {least:g} or more")
     return tree
+
+
+def _read_units(units: Floats) -> tuple[float, float]:
+    """Read the array ``units``: the shift and the centre of payoffs."""
+    _require("units", len(units) == 2, "two numbers")
+    _require("units", np.abs(units) <= LARGEST, flat.IN_RANGE.removeprefix("allowed: "))
+    return float(units[0]), float(units[1])
+
+
+def _check_payoffs(payoffs: Floats, num_ends: int) -> None:
+    """Refuse payoffs unless there is one in range for each terminal node."""
+    _require("payoff", len(payoffs) == num_ends, "one for each end")
+    _require("payoff", np.abs(payoffs) <= LARGEST, flat.IN_RANGE.removeprefix("allowed: "))
+
+
+def _check_labels(arrays: Arrays, words: list[str]) -> "_Labels":
+    """Check the numbers of the words that name actions and moves of chance."""
+    num_words = len(words)
+    for name in ("labels", "said"):
+        is_word = (arrays[name] >= 0) & (arrays[name] < num_words)
+        _require(name, is_word, f"0 to {num_words - 1}")
+    return _Labels(arrays["labels"], arrays["said"], list(map(printable, words)))
 
 
 class _Texts(NamedTuple):
@@ -229,7 +241,7 @@ class _Texts(NamedTuple):
     words: list[str]  # of actions and moves of chance
 
 
-def _named_texts(texts: list[str], rows: int, has_states: bool) -> _Texts:
+def _split_texts(texts: list[str], rows: int, has_states: bool) -> _Texts:
     """Split the texts of a file into the name of the game, names of rows and of states, and words.
 
     Raises `HogeqError` if there are too few.
@@ -246,7 +258,7 @@ def _named_texts(texts: list[str], rows: int, has_states: bool) -> _Texts:
     )
 
 
-def _about(about: Ints) -> tuple[int, bool, bool]:
+def _read_about(about: Ints) -> tuple[int, bool, bool]:
     """Read the array ``about``, whose first entry is the version of the format.
 
     Returns the number of players, whether the file has OpenSpiel's names of states, and whether
@@ -258,7 +270,7 @@ def _about(about: Ints) -> tuple[int, bool, bool]:
     return int(about[1]), bool(about[2]), len(about) == 4 and bool(about[3])
 
 
-def _players(
+def _find_players(
     row: Indices, seat: NDArray[np.int8], num_legal: Ints, num_moves: Indices, num_players: int
 ) -> NDArray[np.int8]:
     """Find the player who moves at each node, (N,); refuse rows that do not fit their nodes.
@@ -290,7 +302,7 @@ def _require_names(seat: NDArray[np.int8], names: Sequence[str], where: str) -> 
             raise HogeqError(f"{where}{what}; allowed: different names")
 
 
-def _members(
+def _read_members(
     teams: NDArray[np.int8] | None, seat: NDArray[np.int8], texts: list[str]
 ) -> tuple[Sides | None, Sequence[Any]]:
     """Read the team of each player, None without teams, and the names of rows, (R,).
@@ -312,7 +324,7 @@ def _members(
     return sides, names
 
 
-def _moves(parent: Indices, row: Indices) -> Indices:
+def _count_moves(parent: Indices, row: Indices) -> Indices:
     """Count the moves of each node, (N,); refuse arrays that are no tree in breadth-first order."""
     size = len(parent)
     _require("parent", 0 < size <= building.MOST_NODES, f"1 to {building.MOST_NODES:,} nodes")
@@ -360,7 +372,7 @@ def _check_chances(arrays: Arrays, player: NDArray[np.int8], num_moves: Indices)
         _require("chance", sum_errors <= 2.0 * np.finfo(float).eps * (sizes + 1), "sums of 1")
 
 
-def _texts(text: NDArray[np.uint8], ends: Ints) -> list[str]:
+def _decode_texts(text: NDArray[np.uint8], ends: Ints) -> list[str]:
     """Decode bytes in UTF-8 into texts, of which `ends` holds the index after each one's last."""
     starts = np.append(0, ends)
     _require("ends", ends >= starts[:-1], "rising numbers")

@@ -22,8 +22,8 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
-from hogeq.trees.inflation import chains_of, parts_of_rows
-from hogeq.trees.packed import first_entries, first_of_most, offsets
+from hogeq.trees.inflation import chains_of, split_rows
+from hogeq.trees.packed import first_entries, first_maximum, offsets
 from hogeq.trees.teams import side_names
 
 if TYPE_CHECKING:
@@ -54,11 +54,12 @@ class SequenceForm:
     """Results that take time: chains, the inflated form, the belief DAG."""
 
     def steps(self, sequence: int) -> list[tuple[int, int]]:
-        """Rows and actions of a sequence, first to last."""
+        """List the rows and actions of a sequence, from the first to the last."""
         steps = []
         while sequence:  # 0 is the empty sequence
             refined = self.refined_of_sequence[sequence]
-            row, action = self.row_of_refined[refined], self.action_of_sequence[sequence]
+            row = self.row_of_refined[refined]
+            action = self.action_of_sequence[sequence]
             steps.append((int(row), int(action)))
             sequence = int(self.parent_sequence[refined])
         return steps[::-1]
@@ -139,10 +140,10 @@ class SequenceForm:
         return self.rank_of_row is not None
 
     def payoffs_against(self, joint: Floats) -> Floats:
-        """Payoff at the ends of each sequence of own actions, (S,), as a share of the largest.
+        """Sum the payoffs of plays by their last own sequence, (S,), as shares of the largest.
 
-        Times the probabilities of chance and of the other player. `joint`, (R, K), holds the rows
-        of the other player; own rows are not used.
+        Each is weighed by the reach of chance and the other player, whose rows `joint`, (R, K),
+        holds; own rows are not used.
         """
         others_reach = reach(self.tree, joint, self.player)
         ends = self.tree.player == TERMINAL
@@ -152,24 +153,33 @@ class SequenceForm:
         return sums.astype(np.float64)
 
     def perfect_recall_values(self, payoffs: Floats) -> tuple[Floats, Ints]:
-        """Best payoff after each sequence with perfect recall, (S,), and best actions, (J,)."""
+        """Compute by backward induction the best payoff after each sequence with perfect recall.
+
+        `payoffs`, (S,), are those of sequences. Returns the best payoffs, (S,), and the best
+        action at each refined information set, (J,).
+        """
         from hogeq.kernels import dag_flows
 
-        values, allowed = payoffs.copy(), np.ones(self.num_sequences, bool)
+        values = payoffs.copy()
+        allowed = np.ones(self.num_sequences, bool)
         best_sequences = self.sequence_offsets[:-1].copy()  # filled in place, and so are values
         dag_flows.rise_best(self.kernel_dag, allowed, values, best_sequences)
         return values, best_sequences - self.sequence_offsets[:-1]
 
     def upper_bound(self, payoffs: Floats) -> float:
-        """Most that a player with perfect recall gets, every sum rounded upward."""
+        """Bound the payoff of a best response with perfect recall from above: sums round up."""
         from hogeq.kernels import dag_flows
 
-        values, allowed = payoffs.copy(), np.ones(self.num_sequences, bool)
+        values = payoffs.copy()
+        allowed = np.ones(self.num_sequences, bool)
         dag_flows.rise_above(self.kernel_dag, allowed, values)
         return float(values[0])
 
     def realisation(self, strategy: Floats) -> Floats:
-        """Probability of every sequence by the own actions of a strategy, (R, K); (S,)."""
+        """Compute the realisation plan, (S,), of a strategy, (R, K).
+
+        The weight of a sequence is the product of the probabilities of its own actions.
+        """
         from hogeq.kernels import dag_flows
 
         first_cells = self.row_of_refined * strategy.shape[1]  # in the flat strategy
@@ -178,25 +188,29 @@ class SequenceForm:
         return weights
 
     def pure_realisation(self, acts: Ints) -> Floats:
-        """Weight of every sequence, 0 or 1, by the actions of a pure strategy, (R,); (S,)."""
+        """Compute the realisation plan, (S,) of zeros and ones, of a pure strategy, (R,)."""
         from hogeq.kernels import dag_flows
 
-        probabilities, weights = np.zeros(self.num_sequences), np.ones(self.num_sequences)
+        probabilities = np.zeros(self.num_sequences)
+        weights = np.ones(self.num_sequences)
         probabilities[self.sequence_offsets[:-1] + acts[self.row_of_refined]] = 1.0
         dag_flows.flow_on(self.kernel_dag, probabilities, self.sequence_offsets, weights)
         return weights
 
     def action_weights(self, plan: Floats) -> Floats:
-        """Sum the weights of a plan over pasts, for each legal action, row by row."""
+        """Sum a realisation plan, (S,), over the pasts of rows: one sum for each legal action.
+
+        Sums are in one array, row by row.
+        """
         weights = np.maximum(plan[1:], 0.0)
         num_legal_actions = self.tree.num_legal.sum()
         sums = np.bincount(self.legal_action_of_sequence, weights, num_legal_actions)
         return sums.astype(np.float64)
 
     def likeliest_actions(self, plan: Floats) -> Ints:
-        """Give the action of most weight in each row, the first of some that tie, (R,)."""
+        """Choose in each row the action of most weight in a plan, (S,), the first of ties: (R,)."""
         first = first_entries(self.tree.num_legal)  # legal action of each row
-        return first_of_most(self.action_weights(plan), first) - first
+        return first_maximum(self.action_weights(plan), first) - first
 
     def chains_within(self, deadline: Deadline) -> list[Ints] | None:
         """List the chains of all shared rows: pasts of a row of which a play meets one at most.
@@ -254,16 +268,18 @@ class SequenceForm:
         # Last own action before each past; below 0 if there is none.
         acts = self.action_of_sequence[self.parent_sequence]
         rows = self.row_of_refined
-        parts, is_complete = parts_of_rows(rows, self.parent_refined, acts, deadline)
+        parts, is_complete = split_rows(rows, self.parent_refined, acts, deadline)
         # Part 0 of a row keeps its number; other parts become new rows.
         num_parts = parts.max() + 1
         pairs, pair_of_refined = np.unique(rows * num_parts + parts, return_inverse=True)
         old_row, part = np.divmod(pairs, num_parts)
-        new_row, added = old_row.copy(), np.flatnonzero(part)
+        new_row = old_row.copy()
+        added = np.flatnonzero(part)
         new_row[added] = tree.num_rows + np.arange(len(added))
         new_row_of_refined = new_row[pair_of_refined]
         origin = np.append(np.arange(tree.num_rows), old_row[added])
-        row_of_node, is_own = tree.row.copy(), self.refined_of_node >= 0
+        row_of_node = tree.row.copy()
+        is_own = self.refined_of_node >= 0
         row_of_node[is_own] = new_row_of_refined[self.refined_of_node[is_own]]
         split = replace(
             tree,
@@ -320,9 +336,10 @@ class SequenceForm:
 
         acts = start.copy()
         if self.has_row_order:
-            # Improved in place, a pass over all rows at a time.
             chosen = acts[self.treeplex.policy_row]
-            weights, values = np.ones(self.num_refined), payoffs.copy()  # scratch space
+            weights = np.ones(self.num_refined)  # scratch space, as are the values
+            values = payoffs.copy()
+            # A pass improves `chosen` in place; it returns whether a row has changed.
             while row_search.ascend(self.treeplex, payoffs, LEAST_GAIN, chosen, weights, values):
                 if deadline.is_over:
                     break
@@ -361,7 +378,8 @@ class SequenceForm:
         earlier = self.parent_refined[refined]
         while len(refined):
             has_earlier = earlier >= 0
-            refined, earlier = refined[has_earlier], earlier[has_earlier]
+            refined = refined[has_earlier]
+            earlier = earlier[has_earlier]
             visits[refined] += self.row_of_refined[earlier] == self.row_of_refined[refined]
             earlier = self.parent_refined[earlier]
         return visits
@@ -384,11 +402,11 @@ class SequenceForm:
 @lru_cache(maxsize=FORMS_CACHED)
 def sequence_form(tree: FlatTree, player: int) -> SequenceForm:
     """List the sequences of a player, once."""
-    return replace(_listed(tree, player))
+    return replace(_list_sequences(tree, player))
 
 
 @lru_cache(maxsize=FORMS_CACHED)
-def _listed(tree: FlatTree, player: int) -> SequenceForm:
+def _list_sequences(tree: FlatTree, player: int) -> SequenceForm:
     """Build the sequence form of a player in one pass over the levels of the tree.
 
     Refined information sets are numbered level by level, in the order of their first nodes.
@@ -396,7 +414,8 @@ def _listed(tree: FlatTree, player: int) -> SequenceForm:
     sequence_of_node = np.zeros(tree.num_nodes, np.int64)
     refined_of_node = np.full(tree.num_nodes, -1)
     numbers: dict[int, int] = {}  # of refined information sets, by parent sequence * R + row
-    first_nodes, action = [np.zeros(0, np.int64)], tree.action
+    first_nodes = [np.zeros(0, np.int64)]  # of refined information sets
+    action = tree.action
     # As in the form, with room for one refined information set at each node.
     sequence_offsets = np.ones(1 + np.count_nonzero(tree.player == player), np.int64)
     for level in tree.levels:
@@ -406,26 +425,34 @@ def _listed(tree: FlatTree, player: int) -> SequenceForm:
         is_after_own = tree.mover[nodes] == player
         sequence_of_node[nodes] = np.where(is_after_own, longer_sequence, sequence_of_node[parent])
         own = nodes[tree.player[nodes] == player]
-        pairs = sequence_of_node[own] * tree.num_rows + tree.row[own]
-        distinct, first_index, inverse = np.unique(pairs, return_index=True, return_inverse=True)
-        # New pairs of a sequence and a row become refined information sets, by their first nodes.
-        order = np.argsort(first_index)
         num_before = len(numbers)
-        number_of_pair = np.empty(len(distinct), np.int64)
-        number_of_pair[order] = [
-            numbers.setdefault(pair, len(numbers)) for pair in distinct[order].tolist()
-        ]
-        is_new = number_of_pair[order] >= num_before
-        new_nodes = own[first_index[order[is_new]]]
-        new_sequences = np.cumsum(tree.num_legal[tree.row[new_nodes]])
-        new_offsets = sequence_offsets[num_before] + new_sequences
+        refined, new = _number_pairs(sequence_of_node[own] * tree.num_rows + tree.row[own], numbers)
+        refined_of_node[own] = refined
+        first_nodes.append(own[new])
+        num_new_sequences = np.cumsum(tree.num_legal[tree.row[own[new]]])
+        new_offsets = sequence_offsets[num_before] + num_new_sequences
         sequence_offsets[num_before + 1 : len(numbers) + 1] = new_offsets
-        first_nodes.append(new_nodes)
-        refined_of_node[own] = number_of_pair[inverse]
     parent_sequence, rows = np.divmod(np.array([*numbers], np.int64), tree.num_rows)
     first_node = np.concatenate(first_nodes)
     of_refined_and_nodes = rows, parent_sequence, sequence_of_node, first_node, refined_of_node
     return SequenceForm(tree, player, *of_refined_and_nodes)
+
+
+def _number_pairs(pairs: Ints, numbers: dict[int, int]) -> tuple[Ints, Ints]:
+    """Assign numbers to pairs of a sequence and a row, (n,), each coded as one integer.
+
+    New pairs get the next numbers, in the order in which they come, and are added to `numbers`.
+    Returns the number of each pair, (n,), and the index of the first of each new one.
+    """
+    distinct, first_index, inverse = np.unique(pairs, return_index=True, return_inverse=True)
+    order = np.argsort(first_index)
+    num_before = len(numbers)
+    number_of_pair = np.empty(len(distinct), np.int64)
+    number_of_pair[order] = [
+        numbers.setdefault(pair, len(numbers)) for pair in distinct[order].tolist()
+    ]
+    is_new = number_of_pair[order] >= num_before
+    return number_of_pair[inverse], first_index[order[is_new]]
 
 
 def inflated_forms(tree: FlatTree, deadline: Deadline) -> tuple[SequenceForm, SequenceForm]:

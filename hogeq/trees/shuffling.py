@@ -37,7 +37,7 @@ def solving_form(tree: FlatTree, player: int) -> SequenceForm:
     form = sequence_form(tree, player)
     if form.is_absent_minded or not len(form.inflated.shared_rows) or is_too_large(form):
         return form
-    return shuffled(form) or form
+    return reorder_actions(form) or form
 
 
 def is_too_large(form: SequenceForm) -> bool:
@@ -45,7 +45,7 @@ def is_too_large(form: SequenceForm) -> bool:
     return form.num_sequences * len(form.tree.levels) ** 2 > MOST_STEPS
 
 
-def shuffled(form: SequenceForm) -> SequenceForm | None:
+def reorder_actions(form: SequenceForm) -> SequenceForm | None:
     """Reorder a player's own actions so that A-loss recall holds; None if no order does that.
 
     Raises
@@ -57,7 +57,7 @@ def shuffled(form: SequenceForm) -> SequenceForm | None:
     ends = np.flatnonzero(form.tree.player == TERMINAL)
     sequences, sequence_of_end = np.unique(form.sequence_of_node[ends], return_inverse=True)
     plays = [dict(form.steps(sequence)) for sequence in sequences.tolist()]
-    ordered = order(plays, form.tree.num_legal)
+    ordered = order_actions(plays, form.tree.num_legal)
     if ordered is None:
         return None
     rows, parent_sequence, new_sequences = ordered
@@ -74,7 +74,7 @@ def shuffled(form: SequenceForm) -> SequenceForm | None:
     )
 
 
-def order(plays: list[Acts], num_legal: Ints) -> tuple[Ints, Ints, Ints] | None:
+def order_actions(plays: list[Acts], num_legal: Ints) -> tuple[Ints, Ints, Ints] | None:
     """Find an order in which to ask for a player's actions so that it has A-loss recall.
 
     A play is the actions of the player on it, by row (information set).

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from hogeq.evaluation.counterfactual import RegretWeight, require_weight
 from hogeq.rules.reading import GameName, manifest_game
 from hogeq.strategies.arrays import StrategyError, as_array
-from hogeq.strategies.conversion import StrategyLike, of_result, strategy_of_shape
+from hogeq.strategies.conversion import StrategyLike, strategy_of_result, strategy_of_shape
 from hogeq.strategies.files import read_arrays, read_bytes
 from hogeq.strategies.infosets import is_policy_csv, read_policy_csv, read_policy_dict
 from hogeq.strategies.profiles import Infoset, profile_rows, profile_text
@@ -57,17 +57,17 @@ def tree_strategy(tree: Rows, given: Any, name: str = "strategy") -> Strategy:
     ValueError
         If it is none of these, or not one of this game.
     """
-    given = of_result(given)
+    given = strategy_of_result(given)
     if isinstance(given, Strategy):
         return strategy_of_shape((tree.num_rows, tree.num_actions), given, name)
     if isinstance(given, str | os.PathLike):
         require_named(given)
         if given == "uniform":
-            return _checked(tree, tree.uniform(), name).named("uniform")
-        return _read(tree, Path(given)).named(str(given))
+            return _check_strategy(tree, tree.uniform(), name).named("uniform")
+        return _read_file(tree, Path(given)).named(str(given))
     if not isinstance(given, np.ndarray | list | tuple | Mixture):
-        return _of_profile(tree, given, name)
-    return _checked(tree, given, name)
+        return _read_profile(tree, given, name)
+    return _check_strategy(tree, given, name)
 
 
 def require_named(given: str | os.PathLike[str]) -> None:
@@ -88,25 +88,15 @@ def _file_of(path: Path) -> Path:
     return path / POLICY_FILE
 
 
-def _checked(tree: Rows, given: ArrayLike | Mixture, name: str) -> Strategy:
+def _check_strategy(tree: Rows, given: ArrayLike | Mixture, name: str) -> Strategy:
     """Check an array, or a mixture of strategies, against the rows and legal actions of a tree.
 
-    Arrays are probabilities, (R, K), or numbers of actions, (R,). Components of a mixture that are
-    for the same seat make one for that seat; otherwise each must be for both. `name` is what errors
-    call the strategy.
+    Arrays are probabilities, (R, K), or numbers of actions, (R,). `name` is what errors call the
+    strategy.
     """
-    shape = tree.num_rows, tree.num_actions
     if isinstance(given, Mixture):
-        components = [tree_strategy(tree, part, name) for part in given.parts]
-        seat = components[0].seat if components else None
-        are_of_different_seats = any(component.seat != seat for component in components)
-        if are_of_different_seats:
-            components = [
-                component.whole(f"{name}, part {number}")  # refuses one for a single seat
-                for number, component in enumerate(components, 1)
-            ]
-        mixture = Mixture(given.weights, [component.array for component in components])
-        return replace(strategy_of_shape(shape, mixture, name), seat=seat)
+        return _check_mixture(tree, given, name)
+    shape = tree.num_rows, tree.num_actions
     array = as_array(given, name)
     if not tree.num_rows:  # chance alone moves
         return Strategy.unchecked(np.zeros(shape))
@@ -117,7 +107,25 @@ def _checked(tree: Rows, given: ArrayLike | Mixture, name: str) -> Strategy:
     return pure_strategy
 
 
-def _read(tree: Rows, path: Path) -> Strategy:
+def _check_mixture(tree: Rows, given: Mixture, name: str) -> Strategy:
+    """Check a mixture of strategies of a tree, each of any form.
+
+    Components that are for the same seat make a mixture for that seat; otherwise each must be for
+    both. `name` is what errors call the mixture.
+    """
+    components = [tree_strategy(tree, part, name) for part in given.parts]
+    seat = components[0].seat if components else None
+    if any(component.seat != seat for component in components):
+        components = [
+            component.whole(f"{name}, part {number}")  # refuses one for a single seat
+            for number, component in enumerate(components, 1)
+        ]
+    mixture = Mixture(given.weights, [component.array for component in components])
+    strategy = strategy_of_shape((tree.num_rows, tree.num_actions), mixture, name)
+    return replace(strategy, seat=seat)
+
+
+def _read_file(tree: Rows, path: Path) -> Strategy:
     """Read a strategy of a tree from a file of any form, or from the folder of a run.
 
     The form is recognised by the content: a profile or policy as text, an archive of arrays, a
@@ -129,7 +137,7 @@ def _read(tree: Rows, path: Path) -> Strategy:
     name = printable(path)
     text = profile_text(path)
     if text is not None:
-        return _of_profile(tree, text, name)
+        return _read_profile(tree, text, name)
     data = read_bytes(path)
     with refusals_of(name, StrategyError):
         require_unpacked(data)
@@ -142,12 +150,14 @@ def _read(tree: Rows, path: Path) -> Strategy:
         shapes: dict[str, tuple[int, ...]] = dict.fromkeys(MATRICES, (tree.num_rows,))
         shapes |= dict.fromkeys(POLICIES, (tree.num_rows, tree.num_actions))
         table, weights, seat = read_arrays(path, shapes, tree)
-        strategy = _checked(tree, table if weights is None else Mixture(weights, table), name)
-        return strategy if seat is None else seated(tree, strategy, seat)
+        strategy = _check_strategy(
+            tree, table if weights is None else Mixture(weights, table), name
+        )
+        return strategy if seat is None else restrict_to_seat(tree, strategy, seat)
     if is_csv or path.suffix == ".csv":
         with refusals_of(name, StrategyError):
             lines = text_of(data)
-        return _checked(tree, read_policy_csv(tree, lines, name), name)
+        return _check_strategy(tree, read_policy_csv(tree, lines, name), name)
     with refusals_of(name, StrategyError):
         text_of(data)  # refuses bytes that are not UTF-8, in words of its own
     raise HogeqError(f"{name}: is no strategy of a tree; allowed: {ALLOWED_FORMS}")
@@ -169,7 +179,7 @@ def _require_same_game(tree: Rows, folder: Path) -> None:
         run.require_unchanged(tree.digest())
 
 
-def _of_profile(tree: Rows, given: Any, where: str) -> Strategy:
+def _read_profile(tree: Rows, given: Any, where: str) -> Strategy:
     """Read a strategy from a policy by names of rows, or from a profile by their order.
 
     `given` is JSON or a mapping of names, as `Strategy.to_dict` returns it; a policy of OpenSpiel;
@@ -181,15 +191,14 @@ def _of_profile(tree: Rows, given: Any, where: str) -> Strategy:
     policy_and_seat = read_policy_dict(tree, given) if isinstance(given, Mapping) else None
     if policy_and_seat is not None:
         policy, seat = policy_and_seat
-        strategy = _checked(tree, policy, where)
-        return strategy if seat is None else seated(tree, strategy, seat)
-    if isinstance(tree, FlatTree):
-        rows = order_of_rows(tree).tolist()  # the order in which Gambit numbers them
-    elif isinstance(given, str):
+        strategy = _check_strategy(tree, policy, where)
+        return strategy if seat is None else restrict_to_seat(tree, strategy, seat)
+    if not isinstance(tree, FlatTree) and isinstance(given, str):
         allowed = "allowed for a game without a tree: uniform, arrays, files .npz, .csv and .json"
         raise StrategyError(f"{where}: got a profile of Gambit; {allowed}")
-    else:
-        rows = [*range(tree.num_rows)]
+    rows = [*range(tree.num_rows)]
+    if isinstance(tree, FlatTree):
+        rows = order_of_rows(tree).tolist()  # the order in which Gambit numbers them
     infosets = []
     for row in rows:
         named = tree.at(row)
@@ -223,7 +232,7 @@ def order_of_rows(tree: FlatTree) -> Ints:
     return np.lexsort((first_visit, tree.seat))
 
 
-def playable(
+def make_playable(
     tree: Rows, legal: Callable[[Floats], Floats], solved: StrategyLike, name: str
 ) -> Strategy:
     """Make a strategy of a tree from one that may choose actions that are not legal.
@@ -242,7 +251,7 @@ def playable(
     return tree_strategy(tree, Mixture(strategy.chances, list(policies)), name)
 
 
-def seated(tree: Rows, strategy: Strategy, seat: int) -> Strategy:
+def restrict_to_seat(tree: Rows, strategy: Strategy, seat: int) -> Strategy:
     """Restrict a strategy to one seat: its rows of the other seat are not to be used.
 
     If the other seat has no rows, the strategy stays one of both seats. Raises `StrategyError` if
@@ -256,7 +265,7 @@ def seated(tree: Rows, strategy: Strategy, seat: int) -> Strategy:
 
 
 def action_values(tree: FlatTree, a: Strategy, b: Strategy, weight: RegretWeight) -> Floats:
-    """Counterfactual payoff of every action of strategy `a` against `b`, (R, K).
+    """Compute the counterfactual payoff of every action of strategy `a` against `b`, (R, K).
 
     The sum over the histories of a row, each times its reach probability, of the payoff to the
     player who moves there if it takes the action and then plays on by `a`; NaN where there is no
@@ -264,7 +273,8 @@ def action_values(tree: FlatTree, a: Strategy, b: Strategy, weight: RegretWeight
     ``"belief"`` that by all players, and divides by the sum of weights.
     """
     require_weight(weight)
-    a, b = a.whole(), b.whole()
+    a = a.whole()
+    b = b.whole()
     weighted_sums = np.zeros((tree.num_rows, tree.num_actions))
     weights = np.zeros_like(weighted_sums)
     for player in (0, 1):
@@ -284,8 +294,8 @@ def action_values(tree: FlatTree, a: Strategy, b: Strategy, weight: RegretWeight
     return np.where(tree.legal, weighted_sums, np.nan)
 
 
-def met(tree: FlatTree, a: Strategy, b: Strategy) -> Floats:
-    """Probability that a play of policy `a` against `b` meets each row at least once, (R,).
+def meeting_probabilities(tree: FlatTree, a: Strategy, b: Strategy) -> Floats:
+    """Compute the probability that a play of `a` against `b` meets each row at least once, (R,).
 
     It is the sum of the reach probabilities of those nodes of a row at which a play is there for
     the first time; a player who forgets may come to it again.
@@ -332,7 +342,7 @@ class Plan(NamedTuple):
         return {name: probability for name, probability in actions if probability}
 
 
-def plans(tree: FlatTree, strategy: Strategy, player: int) -> list[Plan]:
+def list_plans(tree: FlatTree, strategy: Strategy, player: int) -> list[Plan]:
     """List the plans that one side draws from, the most probable first.
 
     Components of the mixture that differ only at information sets that they never reach are one

@@ -21,6 +21,7 @@ import os
 import re
 from array import array
 from bisect import bisect, bisect_left
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
@@ -34,10 +35,10 @@ from hogeq.support.kinds import require_unpacked
 from hogeq.support.messages import HogeqError, counted, printable, refusal, refusals_of, unreadable
 from hogeq.support.progress import phase
 from hogeq.support.teams import Teams
-from hogeq.trees.building import LEAST, Node, NodeError, flatten, require_memory
-from hogeq.trees.efg import number_of
+from hogeq.trees.building import LEAST, Moves, Node, NodeError, flatten, require_memory
+from hogeq.trees.efg import fraction_of_text
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget, NumberedNames
-from hogeq.trees.forgetting import coarser
+from hogeq.trees.forgetting import forget_by_name
 from hogeq.trees.rows import ROW_SUM
 from hogeq.trees.teams import sides_of
 
@@ -57,7 +58,7 @@ _PATH: Final = re.compile(rb"\S+")
 _NODE: Final = re.compile(rb"(\S+)([^\n]*)")
 _SPACE: Final = re.compile(rb"\s")
 _BREAK: Final = re.compile(rb"\n")
-_number: Final = lru_cache(2**16)(number_of)  # of which files have few different ones
+_number: Final = lru_cache(2**16)(fraction_of_text)  # of which files have few different ones
 _LINE: Final = re.compile(r"(?:player ([1-9]) actions|(chance) actions|leaf payoffs) (.+)")
 _ALLOWED: Final = (
     "node PATH player 1 actions NAME ...; node PATH chance actions NAME=WEIGHT ...; "
@@ -75,7 +76,7 @@ def from_text(
     path = Path(path)
     try:
         with opened(path, MOST_BYTES) as (file, size):
-            return _tree(_Text(file, size, path), path, forget, teams)
+            return _build_tree(_Text(file, size, path), path, forget, teams)
     except HogeqError as error:
         # The builder names the history in its error, also where reading the file had failed.
         if isinstance(error.__cause__, OSError):
@@ -85,7 +86,7 @@ def from_text(
         raise HogeqError(unreadable(path, error)) from None
 
 
-def _tree(text: "_Text", path: Path, forget: str | Forget | None, teams: Teams) -> FlatTree:
+def _build_tree(text: "_Text", path: Path, forget: str | Forget | None, teams: Teams) -> FlatTree:
     """Build the tree of a file whose paths are indexed; refuse paths that no move leads to."""
     tree = flatten(
         printable(path.name),
@@ -101,7 +102,7 @@ def _tree(text: "_Text", path: Path, forget: str | Forget | None, teams: Teams) 
         paths = counted(num_unreached, "path")
         raise HogeqError(f"{text.where}: {paths} of no node, or after no action")
     text.require_unchanged()
-    return coarser(tree, forget)
+    return forget_by_name(tree, forget)
 
 
 class _Text:
@@ -123,13 +124,14 @@ class _Text:
         self.where = printable(path)
         self.players = 1
         self.modified = os.fstat(file.fileno()).st_mtime_ns
-        self.block = lru_cache(BLOCKS_CACHED)(self._block)
+        self.block = lru_cache(BLOCKS_CACHED)(self._read_block)
         self.hashes, self.places = array("q"), array("q")  # of paths of nodes
         self.starts, self.names = array("q"), list[bytes]()  # of lines of information sets
         self.numbers = dict[str, int]()  # of actions by their names
         self.owners = dict[Any, int]()  # players of information sets
         # Hashes and places of the paths that information sets list.
-        member_hashes, member_places = array("q"), array("q")
+        member_hashes = array("q")
+        member_places = array("q")
         beginning = file.read(BLOCK_SIZE)
         with refusals_of(self.where, HogeqError):
             require_unpacked(beginning)
@@ -138,14 +140,20 @@ class _Text:
         with phase(f"paths of {path.name}", size) as progress:
             while begin < size:
                 progress.reach(begin)
-                begin = self._read(begin, member_hashes, member_places)
+                begin = self._index_line(begin, member_hashes, member_places)
         require_memory(
             f"{self.where}: has {len(self.hashes):,} nodes", NODE_BYTES * len(self.hashes)
         )
-        node_hashes, _ = self._sorted(self.hashes, self.places)
-        sorted_hashes, sorted_places = self._sorted(member_hashes, member_places)
-        # Join both by hash: the number of the node that each path of an information set names.
-        node = node_hashes.searchsorted(sorted_hashes)
+        self._join_members(member_hashes, member_places)
+
+    def _join_members(self, hashes: "array[int]", places: "array[int]") -> None:
+        """Sort the index of nodes by hash; find the place where an information set lists each.
+
+        `hashes` and `places` are those of the paths that information sets list.
+        """
+        node_hashes, _ = self._sort_by_hash(self.hashes, self.places)
+        sorted_hashes, sorted_places = self._sort_by_hash(hashes, places)
+        node = node_hashes.searchsorted(sorted_hashes)  # number of the node of each listed path
         is_node = node_hashes.searchsorted(sorted_hashes, "right") > node
         self.unknown = int(np.count_nonzero(~is_node))  # paths of information sets without a node
         self.members = array("q", bytes(8 * len(node_hashes)))  # 0: no path can be there
@@ -153,7 +161,7 @@ class _Text:
 
     # --- the file ---------------------------------------------------------------------------------
 
-    def _block(self, number: int) -> bytes:
+    def _read_block(self, number: int) -> bytes:
         """Read a block of the file by its number; raise `OSError` if the file was cut short."""
         begin = number * BLOCK_SIZE
         size = min(BLOCK_SIZE, self.size - begin)
@@ -163,7 +171,7 @@ class _Text:
             raise OSError(errno.EBUSY, CHANGED)
         return data
 
-    def _until(self, stop: re.Pattern[bytes], place: int) -> bytes:
+    def _read_until(self, stop: re.Pattern[bytes], place: int) -> bytes:
         """Read from a place to the first match of `stop`, a byte, or to the end of the file."""
         number, begin = divmod(place, BLOCK_SIZE)
         block = self.block(number)
@@ -178,18 +186,18 @@ class _Text:
             parts.append(block[: match.start()] if match else block)
         return b"".join(parts)
 
-    def _stands(self, path: bytes, place: int) -> bool:
+    def _is_path_at(self, path: bytes, place: int) -> bool:
         """Whether a path stands at a place, a byte's offset in the file."""
         number, begin = divmod(place, BLOCK_SIZE)
         end = begin + len(path) + 1
         if end < BLOCK_SIZE:  # the path and the byte after it are in one block
             return self.block(number)[begin:end].rstrip() == path
-        return self._until(_SPACE, place) == path
+        return self._read_until(_SPACE, place) == path
 
-    def _line(self, place: int) -> str:
+    def _name_line(self, place: int) -> str:
         """Name the line of a place, a byte's offset in the file: ``line 3``."""
         block_number, offset = divmod(place, BLOCK_SIZE)
-        breaks_before = sum(self._block(number).count(b"\n") for number in range(block_number))
+        breaks_before = sum(self._read_block(number).count(b"\n") for number in range(block_number))
         breaks_inside = self.block(block_number).count(b"\n", 0, offset) if offset else 0
         return f"line {1 + breaks_before + breaks_inside}"
 
@@ -201,7 +209,7 @@ class _Text:
 
     # --- paths ------------------------------------------------------------------------------------
 
-    def _next(self, begin: int, size: int) -> tuple[bytes, bool]:
+    def _read_part(self, begin: int, size: int) -> tuple[bytes, bool]:
         """Read on to the end of a line, or a part of it; tell whether the line ends there.
 
         `size` is the most bytes of a part.
@@ -211,7 +219,7 @@ class _Text:
             raise OSError(errno.EBUSY, CHANGED)
         return line, line[-1:] == b"\n" or begin + len(line) == self.size
 
-    def _read(self, begin: int, hashes: "array[int]", places: "array[int]") -> int:
+    def _index_line(self, begin: int, hashes: "array[int]", places: "array[int]") -> int:
         """Read the line at `begin`, of a node or an information set, and index its paths.
 
         The index has the hash of each path and its place, a byte's offset in the file: a node's
@@ -219,14 +227,16 @@ class _Text:
         `hashes` and `places`. Returns the place of the next line. Raises `HogeqError` for any other
         line.
         """
-        line, is_whole = self._next(begin, LINE_PART)
+        line, is_whole = self._read_part(begin, LINE_PART)
         if b"\r" in line.rstrip():
             allowed = "LF or CR LF at the end of a line"
-            raise HogeqError(f"{self.where}: {self._line(begin)}: got CR alone; allowed: {allowed}")
+            raise HogeqError(
+                f"{self.where}: {self._name_line(begin)}: got CR alone; allowed: {allowed}"
+            )
         start = _START.match(line)
         while not (is_whole or (start and start["infoset"])) and len(line) < LONGEST_LINE:
             # Parts double, since each time the line is copied and searched anew.
-            next_part, is_whole = self._next(begin + len(line), len(line))
+            next_part, is_whole = self._read_part(begin + len(line), len(line))
             line += next_part
             start = _START.match(line)
         if start and start["infoset"]:
@@ -235,7 +245,9 @@ class _Text:
             return self._read_members(begin, line, is_whole, start.end(), hashes, places)
         if start is None or not is_whole:
             shown_line = line[:SHOWN_BYTES].decode(errors="replace").strip()
-            raise HogeqError(refusal(f"{self.where}: {self._line(begin)}", shown_line, _ALLOWED))
+            raise HogeqError(
+                refusal(f"{self.where}: {self._name_line(begin)}", shown_line, _ALLOWED)
+            )
         if start["node"]:
             self.hashes.append(hash(start["node"]))
             self.places.append(begin + start.start("node"))
@@ -272,20 +284,21 @@ class _Text:
                 return begin
             if len(cut_path) >= LONGEST_LINE:
                 raise HogeqError(
-                    f"{self.where}: {self._line(begin - len(cut_path))}: has a path too long"
+                    f"{self.where}: {self._name_line(begin - len(cut_path))}: has a path too long"
                 )
-            line, is_whole = self._next(begin, LINE_PART)
+            line, is_whole = self._read_part(begin, LINE_PART)
             line = cut_path + line
             begin -= len(cut_path)
 
-    def _sorted(self, hashes: "array[int]", places: "array[int]") -> tuple[Ints, Ints]:
+    def _sort_by_hash(self, hashes: "array[int]", places: "array[int]") -> tuple[Ints, Ints]:
         """Sort hashes and places of paths by hash, in place; return both as numpy arrays.
 
         A place is a byte's offset in the file. Raises `HogeqError` if two hashes are equal: a path
         is repeated, or two paths collide.
         """
         # These arrays share the memory of the arguments.
-        sorted_hashes, sorted_places = np.asarray(hashes), np.asarray(places)
+        sorted_hashes = np.asarray(hashes)
+        sorted_places = np.asarray(places)
         order = sorted_hashes.argsort(kind="stable")
         sorted_hashes[:] = sorted_hashes[order]
         sorted_places[:] = sorted_places[order]
@@ -293,12 +306,12 @@ class _Text:
         if len(repeated):
             second = repeated[sorted_places[repeated].argmin()]  # the first in the file
             place = int(sorted_places[second])
-            earlier_path = _shown(self._until(_SPACE, int(sorted_places[second - 1])))
-            path = _shown(self._until(_SPACE, place))
+            earlier_path = _shown(self._read_until(_SPACE, int(sorted_places[second - 1])))
+            path = _shown(self._read_until(_SPACE, place))
             is_same = path == earlier_path
             # Python's hashes of bytes are salted: another process has others.
             reason = "is there twice" if is_same else "has another's hash: read it again"
-            raise HogeqError(f"{self.where}: {self._line(place)}: {path} {reason}")
+            raise HogeqError(f"{self.where}: {self._name_line(place)}: {path} {reason}")
         return sorted_hashes, sorted_places
 
     def node_at(self, path: bytes) -> Node:
@@ -310,27 +323,27 @@ class _Text:
         """
         number = bisect_left(self.hashes, hash(path))  # of the node, in the index
         is_known = number < len(self.hashes)
-        match = _NODE.match(self._until(_BREAK, self.places[number])) if is_known else None
+        match = _NODE.match(self._read_until(_BREAK, self.places[number])) if is_known else None
         if not match or match[1] != path:
             raise NodeError(f"no node {_shown(path)}")
         try:
             infoset = None
             member_place = self.members[number]
             if member_place:
-                if not self._stands(path, member_place):
-                    listed_path = _shown(self._until(_SPACE, member_place))
+                if not self._is_path_at(path, member_place):
+                    listed_path = _shown(self._read_until(_SPACE, member_place))
                     raise HogeqError(f"{listed_path} has another's hash: read it again")
                 # The information set's line is the last that starts before the path.
                 infoset = self.names[bisect(self.starts, member_place) - 1].decode()
-            node = _node(path, match[2].decode().strip(), infoset, self.numbers, self.players)
+            node = _parse_node(path, match[2].decode().strip(), infoset, self.numbers, self.players)
             if infoset and self.owners.setdefault(infoset, node.player) != node.player:
                 named = printable(infoset)
                 raise HogeqError(f"infoset {named} is of two players; allowed: one")
         except UnicodeDecodeError:
-            line = self._line(self.places[number])
+            line = self._name_line(self.places[number])
             raise NodeError(f"{line}: is not UTF-8 text; allowed: UTF-8") from None
         except (ValueError, ArithmeticError) as error:
-            raise NodeError(f"{self._line(self.places[number])}: {error}") from None
+            raise NodeError(f"{self._name_line(self.places[number])}: {error}") from None
         return node
 
 
@@ -338,7 +351,7 @@ def _shown(path: bytes) -> str:
     return printable(path.decode(errors="replace"))
 
 
-def _node(
+def _parse_node(
     path: bytes, line: str, infoset: str | None, numbers: dict[str, int], players: int
 ) -> Node:
     """Parse the node of a path from the rest of its line, ``player 1 actions exit on`` say.
@@ -371,17 +384,30 @@ def _node(
         return Node(TERMINAL, payoffs=parsed_values)
     if infoset is None and is_decision:
         infoset = f"node {path.decode()}"  # with a space, so it differs from all names in a file
-    chances = _shares(parsed_values) if player == CHANCE else parsed_values
+    chances = parsed_values if is_decision else _scale_weights(parsed_values)
+    return Node(player, infoset, moves=_moves_of_names(path, player, names, chances, numbers))
+
+
+def _moves_of_names(
+    path: bytes,
+    player: int,
+    names: Sequence[str],
+    chances: Sequence[Fraction],
+    numbers: dict[str, int],
+) -> Moves:
+    """List the moves of a node at a path by the names of its actions: each leads to a longer path.
+
+    `numbers` are those of actions by name, to which new ones are added.
+    """
     mover = b"C" if player == CHANCE else b"P%d" % (player + 1)
     prefix = path.rstrip(b"/") + b"/" + mover + b":"
-    moves = [
+    return [
         (numbers.setdefault(name, len(numbers)), chance, prefix + name.encode())
         for name, chance in zip(names, chances, strict=True)
     ]
-    return Node(player, infoset, moves=moves)
 
 
-def _shares(weights: list[Fraction]) -> list[Fraction]:
+def _scale_weights(weights: list[Fraction]) -> list[Fraction]:
     """Scale weights of chance to a sum of 1; refuse those of which one would round to 0."""
     total = abs(sum(weights, Fraction()))  # negative weights stay negative, and are refused
     if abs(total - 1) <= ROW_SUM:  # rounded decimals: the builder scales these itself

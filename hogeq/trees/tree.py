@@ -93,9 +93,11 @@ class HogRules(GameRules):
         """Position after the coin, a choice or a roll; rolling no dice leaves nothing to chance."""
         if state.mover == START:
             player = self.actions(state).index(action)
-            return _after(state._replace(mover=player), f"player {player} begins")
+            return _add_event(state._replace(mover=player), f"player {player} begins")
         if state.dice is None:
-            state = _after(state._replace(dice=action), f", player {state.mover} rolls {action}")
+            state = _add_event(
+                state._replace(dice=action), f", player {state.mover} rolls {action}"
+            )
             if action > 0:
                 return state  # chance moves next: it rolls these dice
             (action,) = self._turns_by_points(state)  # no dice score one known number of points
@@ -106,7 +108,7 @@ class HogRules(GameRules):
             mover, own, opponent = 1 - mover, opponent, own
         winner = None if relative_winner is None else abs(state.mover - relative_winner)
         after = TreePosition(mover, own, opponent, turn.memory, None, winner, state.past)
-        return _after(after, f" for {turn.points}")
+        return _add_event(after, f" for {turn.points}")
 
     def _turns_by_points(self, state: TreePosition) -> dict[int, Turn]:
         """List the ways in which a roll can end by their points, which all differ."""
@@ -117,7 +119,7 @@ class HogRules(GameRules):
         return self._known[key]
 
 
-def _after(state: TreePosition, event: str) -> TreePosition:
+def _add_event(state: TreePosition, event: str) -> TreePosition:
     """Add an event to the past of a position, if players remember it."""
     return state if state.past is None else state._replace(past=state.past + event)
 
@@ -170,7 +172,7 @@ class Sizes(NamedTuple):
         )
 
 
-def count(rules: GameRules, most: int = 2_000_000) -> Sizes:
+def count_nodes(rules: GameRules, most: int = 2_000_000) -> Sizes:
     """Count the nodes of a game tree, depth by depth, expanding equal states of a depth once.
 
     A state counts as many nodes as histories lead to it. Counting stops beyond `most` nodes.
@@ -245,7 +247,7 @@ def _number(value: int) -> str:
 def tree_sizes(rules: Rules) -> Sizes:
     """Sizes of the tree of a game, counted up to `MOST_WRITTEN` nodes."""
     refuse_endless(rules, "export")
-    return count(HogRules(rules), most=MOST_WRITTEN)
+    return count_nodes(HogRules(rules), most=MOST_WRITTEN)
 
 
 def hog_efg(rules: Rules) -> str:
@@ -271,37 +273,48 @@ def _efg_lines(
 ) -> Iterator[str]:
     """Write a game tree in Gambit's extensive form: a heading, then a line for each node.
 
-    Nodes are in prefix order, depth first: ``t`` is a terminal node, ``c`` one of chance, ``p`` one
-    of a player. Information sets and outcomes are numbered as they first occur. Probabilities are
-    fractions, so nothing is rounded. See R. D. McKelvey, A. M. McLennan and T. L. Turocy, "Gambit:
-    the package for computation in game theory".
+    Nodes are in prefix order, depth first. See R. D. McKelvey, A. M. McLennan and T. L. Turocy,
+    "Gambit: the package for computation in game theory".
     """
     yield f"EFG 2 R {_quoted(title)} {{ {' '.join(map(_quoted, players))} }}\n"
     if comment:
         yield f"{_quoted(comment)}\n"
-    num_chance_nodes = 0
-    outcomes: dict[tuple[Fraction | float, ...], int] = {}  # number of each payoff vector
-    infosets: defaultdict[int, dict[Hashable, int]] = defaultdict(dict)  # numbers, by player
+    numbering = _EfgNumbering()
     stack = [root]  # states of nodes still to be written, the next one last
     while stack:
         node = node_of_state(stack.pop())
-        if node.player == TERMINAL:
-            payoffs = [_short(payoff) for payoff in node.payoffs]
-            outcome = outcomes.setdefault(tuple(payoffs), len(outcomes) + 1)
-            payoff_list = ", ".join(map(str, payoffs))
-            yield f't "" {outcome} "" {{ {payoff_list} }}\n'
-            continue
+        yield numbering.line(node)
         stack.extend(after for _, _, after in reversed(node.moves))
+
+
+class _EfgNumbering:
+    """Numbers of information sets and outcomes in a Gambit file, as they first occur."""
+
+    def __init__(self) -> None:
+        """Begin without nodes."""
+        self.num_chance_nodes = 0
+        self.outcomes: dict[tuple[Fraction | float, ...], int] = {}  # by vector of payoffs
+        self.infosets: defaultdict[int, dict[Hashable, int]] = defaultdict(dict)  # by player
+
+    def line(self, node: Node) -> str:
+        """Write the line of a node: ``t`` is a terminal one, ``c`` chance's, ``p`` a player's.
+
+        Probabilities are fractions, so nothing is rounded.
+        """
+        if node.player == TERMINAL:
+            payoffs = [_short_fraction(payoff) for payoff in node.payoffs]
+            outcome = self.outcomes.setdefault(tuple(payoffs), len(self.outcomes) + 1)
+            payoff_list = ", ".join(map(str, payoffs))
+            return f't "" {outcome} "" {{ {payoff_list} }}\n'
         if node.player == CHANCE:
-            num_chance_nodes += 1
+            self.num_chance_nodes += 1
             actions = " ".join(f"{_quoted(str(label))} {chance}" for label, chance, _ in node.moves)
-            yield f'c "" {num_chance_nodes} "" {{ {actions} }} 0\n'
-        else:
-            numbers = infosets[node.player]
-            number = numbers.setdefault(node.infoset, len(numbers) + 1)
-            actions = " ".join(_quoted(str(label)) for label, _, _ in node.moves)
-            name = _quoted(str(node.infoset))
-            yield f'p "" {node.player + 1} {number} {name} {{ {actions} }} 0\n'
+            return f'c "" {self.num_chance_nodes} "" {{ {actions} }} 0\n'
+        numbers = self.infosets[node.player]
+        number = numbers.setdefault(node.infoset, len(numbers) + 1)
+        actions = " ".join(_quoted(str(label)) for label, _, _ in node.moves)
+        name = _quoted(str(node.infoset))
+        return f'p "" {node.player + 1} {number} {name} {{ {actions} }} 0\n'
 
 
 def flat_efg(tree: FlatTree) -> str:
@@ -329,7 +342,7 @@ def _flat_node(
     child, and `words` names the move that leads to it.
     """
     moves = [
-        (words[child], _short(float(tree.chance[child])), child)
+        (words[child], _short_fraction(float(tree.chance[child])), child)
         for child in range(first_child[node], first_child[node + 1])
     ]
     row = int(tree.row[node])
@@ -337,19 +350,24 @@ def _flat_node(
         name = tree.names[row]
         infoset = name.state if isinstance(name, Known) else name
         return Node(int(tree.member[row]), infoset, moves)
+    return Node(int(tree.player[node]), moves=moves, payoffs=_payoffs_of_members(tree, sides, node))
+
+
+def _payoffs_of_members(tree: FlatTree, sides: Sides, node: int) -> list[Fraction | float]:
+    """List the payoffs to all players at a terminal node: a side's goes to its first member."""
     difference = float(tree.payoff[node])  # of the payoff to player 0 from shift + centre
     side_payoffs: list[Fraction | float] = [difference, -difference]
     if tree.shift or tree.centre:  # fractions, so that the sums of all nodes are equal
-        payoff = Fraction(_short(difference + (tree.shift + tree.centre)))
-        sum_of_payoffs = Fraction(_short(2.0 * tree.shift))  # to both sides
+        payoff = Fraction(_short_fraction(difference + (tree.shift + tree.centre)))
+        sum_of_payoffs = Fraction(_short_fraction(2.0 * tree.shift))  # to both sides
         side_payoffs = [payoff, sum_of_payoffs - payoff]
     payoffs: list[Fraction | float] = [0.0] * len(sides)
     for side in {*sides}:
         payoffs[sides.index(side)] = side_payoffs[side]
-    return Node(int(tree.player[node]), moves=moves, payoffs=payoffs)
+    return payoffs
 
 
-def _short(value: Fraction | float) -> Fraction | float:
+def _short_fraction(value: Fraction | float) -> Fraction | float:
     """Give the fraction of a small denominator that a double stands for, else the double."""
     if isinstance(value, Fraction):
         return value

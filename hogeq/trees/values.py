@@ -15,7 +15,7 @@ import numpy as np
 
 from hogeq.graph.levels import spans
 from hogeq.search.units import above, below
-from hogeq.search.values import Ends, Value, unseen
+from hogeq.search.values import Ends, Value, invisible_error
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.floats import UNIT_ROUNDOFF
@@ -24,11 +24,11 @@ from hogeq.trees import flat
 from hogeq.trees.exact_numbers import (
     ExactReach,
     chance_of,
-    missed,
+    exact_payoff_of_ends,
+    exact_payoff_of_plays,
     most_exact,
     mover_of,
-    paid_by,
-    paid_in,
+    row_sum_error,
 )
 from hogeq.trees.flat import PAIRWISE, TERMINAL, FlatTree, payoff, reach
 
@@ -37,12 +37,13 @@ MOST_ROUNDS: Final = 3  # of enclosing, each with a tolerance by the payoff of t
 
 
 def value(tree: FlatTree, a: Strategy, b: Strategy) -> Value:
-    """Payoff to strategy `a` against `b`, in either seat and in the mean of both.
+    """Compute the payoff to strategy `a` against `b`, in either seat and in the mean of both.
 
     Computed in float64; if rounding might show in the digits that are printed, it is enclosed by
     exact payoffs instead. The value can enclose itself later, by its `find_ends`.
     """
-    a, b = a.whole(), b.whole()
+    a = a.whole()
+    b = b.whole()
     first = 0.0  # payoff in the first seat
     second = 0.0
     for a_weight, a_policy in zip(a.chances, a.policies, strict=True):
@@ -51,11 +52,11 @@ def value(tree: FlatTree, a: Strategy, b: Strategy) -> Value:
             second += a_weight * b_weight * (2.0 * tree.shift - payoff(tree, b_policy, a_policy))
     mean = (first + second) / 2.0
     num_roundings, unit = tree.payoff_rounding
-    error = unit * (num_roundings + _mixing(a, b))
+    error = unit * (num_roundings + _count_mixing_roundings(a, b))
     result = Value(float(mean), float(first), float(second))
     smallest = min(abs(mean), abs(first), abs(second))
     find_ends = partial(_enclosed_value, tree, a, b, smallest)
-    if error > unseen(tree.scale, smallest):
+    if error > invisible_error(tree.scale, smallest):
         return find_ends()
     result.find_ends = find_ends
     return result
@@ -67,14 +68,16 @@ def _enclosed_value(tree: FlatTree, a: Strategy, b: Strategy, least: float) -> V
     Each round has a tolerance by the smallest payoff of the last one.
     """
     for _ in range(MOST_ROUNDS):
-        enclosed_value = _between(tree, a, b, unseen(tree.scale, least) / PRECISION_RATIO)
+        enclosed_value = _enclose_seats(
+            tree, a, b, invisible_error(tree.scale, least) / PRECISION_RATIO
+        )
         if all(tree.units.are_one(lower, upper) for lower, upper in enclosed_value.ends):
             break
         least = min(map(abs, enclosed_value))
     return enclosed_value
 
 
-def _mixing(a: Strategy, b: Strategy) -> int:
+def _count_mixing_roundings(a: Strategy, b: Strategy) -> int:
     """Bound the number of roundings by which components of two mixtures are weighed and added up.
 
     There is a sum over all pairs of components, of products of their probabilities.
@@ -83,16 +86,16 @@ def _mixing(a: Strategy, b: Strategy) -> int:
     return num_pairs + flat.COMPONENT_ROUNDINGS * (len(a.chances) + len(b.chances))
 
 
-def _between(tree: FlatTree, a: Strategy, b: Strategy, tolerance: float) -> Value:
+def _enclose_seats(tree: FlatTree, a: Strategy, b: Strategy, tolerance: float) -> Value:
     """Enclose the payoff to `a` against `b` in both seats, each within `tolerance` if possible.
 
     In seat 1 it is the sum of both players' payoffs less that to `b` in seat 0. The sum has an
     error of its own if numbers of the game were rounded.
     """
     total = short_fraction(2.0 * tree.shift)  # of the payoffs to both players
-    first = enclosed(tree, a, b, tolerance)
+    first = enclose_payoff(tree, a, b, tolerance)
     is_same = np.array_equal(a.chances, b.chances) and np.array_equal(a.policies, b.policies)
-    lower, upper = first if is_same else enclosed(tree, b, a, tolerance)  # of `b` in seat 0
+    lower, upper = first if is_same else enclose_payoff(tree, b, a, tolerance)  # of `b` in seat 0
     total_error = Fraction(tree.payoff_rounding[1]) if tree.is_rounded else 0
     second = total - upper - total_error, total - lower + total_error
     # A strategy gets half of the total against itself.
@@ -100,19 +103,36 @@ def _between(tree: FlatTree, a: Strategy, b: Strategy, tolerance: float) -> Valu
     return Value.between(first, second, mean)
 
 
-def enclosed(tree: FlatTree, first: Strategy, second: Strategy, tolerance: float) -> Ends:
+def enclose_payoff(tree: FlatTree, first: Strategy, second: Strategy, tolerance: float) -> Ends:
     """Bound the payoff to player 0, where `first` plays in seat 0 and `second` in seat 1.
 
     1. Compute the term of every terminal node, probability times payoff, and bound its error.
     2. Sum in float64 as many terms of small errors as `tolerance` allows.
     3. Compute the others, as many as `most_exact` allows, in fractions.
+    """
+    from hogeq.trees.enclosures import SAFE  # loads what few values need
+
+    terms, errors = _terms_and_errors(tree, first, second)
+    order = np.argsort(-errors, kind="stable")  # the largest errors first
+    # Sum of the errors from each term, in this order, to the last.
+    errors_from = np.append(SAFE * np.cumsum(errors[order][::-1])[::-1], 0.0)
+    num_exact = int((errors_from > tolerance).sum())
+    num_exact = 0 if tree.is_rounded else min(num_exact, most_exact(tree))
+    middle = Fraction(tree.shift + tree.centre) + Fraction(float(terms[order[num_exact:]].sum()))
+    middle += exact_payoff_of_plays(tree, order[:num_exact], first, second)
+    radius = Fraction(float(errors_from[num_exact]))
+    return middle - radius, middle + radius
+
+
+def _terms_and_errors(tree: FlatTree, first: Strategy, second: Strategy) -> tuple[Floats, Floats]:
+    """Compute probability times payoff of every terminal node, (E,), and bounds on errors, (E,).
 
     A term's error has three parts. Its relative error is that of a product of probabilities, with
-    roundings for each move (and `misses` where a row does not sum to 1), for the components of the
+    roundings for each move (and misses where a row does not sum to 1), for the components of the
     mixtures, and for the sum of all terms. Payoffs that were centred around 0 had some digits
     rounded away. A product that is too small for a double is off by `TINY`.
     """
-    from hogeq.trees.enclosures import SAFE, TINY, gamma  # loads what few values need
+    from hogeq.trees.enclosures import SAFE, TINY, gamma
 
     ends = np.flatnonzero(tree.player == TERMINAL)
     probability = np.zeros(len(ends))
@@ -122,23 +142,15 @@ def enclosed(tree: FlatTree, first: Strategy, second: Strategy, tolerance: float
             probability += first_weight * second_weight * reach(tree, joint)[ends]
     probability[~tree.is_possible[ends]] = 0.0
     terms = probability * tree.terminal_payoffs
-    misses = max(tree.chance_sum_error, missed(tree, first), missed(tree, second))
-    num_roundings = len(tree.levels) * (flat.MOVE_ROUNDINGS + misses) + _mixing(first, second)
+    misses = max(tree.chance_sum_error, row_sum_error(tree, first), row_sum_error(tree, second))
+    num_roundings = len(tree.levels) * (flat.MOVE_ROUNDINGS + misses)
+    num_roundings += _count_mixing_roundings(first, second)
     num_roundings += PAIRWISE + flat.OTHER_ROUNDINGS  # the sum of all plays, and the rest
     level = abs(tree.shift) + abs(tree.centre)
     relative_part = gamma(num_roundings) * np.abs(terms)
     missed_by_centring = flat.CENTRING_ROUNDINGS * UNIT_ROUNDOFF * level * probability
     underflow = TINY * tree.largest_payoff * tree.is_possible[ends]
-    errors = SAFE * (relative_part + missed_by_centring + underflow)
-    order = np.argsort(-errors, kind="stable")  # the largest errors first
-    # Sum of the errors from each term, in this order, to the last.
-    errors_from = np.append(SAFE * np.cumsum(errors[order][::-1])[::-1], 0.0)
-    num_exact = int((errors_from > tolerance).sum())
-    num_exact = 0 if tree.is_rounded else min(num_exact, most_exact(tree))
-    middle = Fraction(tree.shift + tree.centre) + Fraction(float(terms[order[num_exact:]].sum()))
-    middle += paid_in(tree, order[:num_exact], first, second)
-    radius = Fraction(float(errors_from[num_exact]))
-    return middle - radius, middle + radius
+    return terms, SAFE * (relative_part + missed_by_centring + underflow)
 
 
 def gains_between(
@@ -151,41 +163,75 @@ def gains_between(
 ) -> dict[int, tuple[float, float]]:
     """Bound what rows (information sets) of a policy gain by becoming those of another, each alone.
 
-    Given are the gains of mean payoff, (R,), on average against rivals, as float64 has them. Where
-    rounding may show they are taken again in fractions: of all plays through the row.
+    The policies are `first` and `second`; `gains` are those of mean payoff, (R,), on average
+    against rivals, in float64. Where rounding may show they are computed again in fractions, from
+    all plays through the row, as long as these are few. Returns bounds by row.
     """
+    error = _error_of_gains(tree, first, second, rivals)
+    exact = _ExactGains(tree, first, second, rivals)
+    bounds: dict[int, tuple[float, float]] = {}
+    plays_left = 0 if tree.is_rounded else most_exact(tree)
+    for row in rows:
+        gain = float(gains[row])
+        bounds[row] = gain, gain
+        if error <= invisible_error(tree.scale, gain):
+            continue
+        bounds[row] = gain - error, gain + error
+        if not plays_left:
+            continue
+        num_plays = exact.num_plays(row)
+        if 0 < num_plays <= plays_left:
+            plays_left -= num_plays
+            exact_gain = exact.gain(row)
+            bounds[row] = below(exact_gain), above(exact_gain)
+    return bounds
+
+
+def _error_of_gains(
+    tree: FlatTree, first: Strategy, second: Strategy, rivals: Sequence[Strategy]
+) -> float:
+    """Bound the rounding error of what a row gains by a change of policy, in float64."""
     count, unit = tree.payoff_rounding
-    misses = max(missed(tree, one) for one in (first, second, *rivals))
-    mixing = sum(_mixing(first, rival) for rival in rivals)
+    misses = max(row_sum_error(tree, strategy) for strategy in (first, second, *rivals))
+    mixing = sum(_count_mixing_roundings(first, rival) for rival in rivals)
     # Reach, values, their products with the change, and sums; each is in units of a payoff.
     roundings = count + len(tree.levels) * misses + mixing
     roundings += 2 * tree.num_actions + 2 * flat.OTHER_ROUNDINGS
-    off = 4.0 * unit * roundings  # two policies, each by its reach and its values
-    found: dict[int, tuple[float, float]] = {}
-    plays, plays_left = _PlaysThroughRows(tree), most_exact(tree)
-    chance = chance_of(tree)
-    own = [ExactReach(tree, seat, first.policy) for seat in (0, 1)]  # in either seat
-    others = [[mover_of(tree, 1 - seat, rival) for rival in rivals] for seat in (0, 1)]
-    for row in rows:
-        gain = float(gains[row])
-        found[row] = gain, gain
-        if off <= unseen(tree.scale, gain):
-            continue
-        found[row] = gain - off, gain + off
-        cost = 0 if tree.is_rounded else 2 * len(rivals) * int(plays.counts[row])
-        if 0 < cost <= plays_left:
-            plays_left -= cost
-            seat = int(tree.seat[row])
-            changed = own[seat].with_row(row, second.policy[row])
-            ends, total = plays.of(row), Fraction()
-            for reach_by_own, sign in ((changed, 1), (own[seat], -1)):
-                for other in others[seat]:
-                    movers = [chance, [(Fraction(1), reach_by_own)], other]
-                    total += sign * paid_by(tree, ends, movers)
-            # Payoffs are those of player 0, and half of the plays are in the seat.
-            exact = total * (1 - 2 * seat) / (2 * len(rivals))
-            found[row] = below(exact), above(exact)
-    return found
+    return float(4.0 * unit * roundings)  # two policies, each by its reach and its values
+
+
+class _ExactGains:
+    """What rows of a policy gain by becoming those of another, each alone, in fractions."""
+
+    def __init__(
+        self, tree: FlatTree, first: Strategy, second: Strategy, rivals: Sequence[Strategy]
+    ) -> None:
+        """Set up the movers: chance, and in either seat the first policy and all rivals."""
+        self.tree = tree
+        self.plays = _PlaysThroughRows(tree)
+        self.changed_policy = second.policy
+        self.num_rivals = len(rivals)
+        self.chance = chance_of(tree)
+        self.own_reach = [ExactReach(tree, seat, first.policy) for seat in (0, 1)]
+        self.others = [[mover_of(tree, 1 - seat, rival) for rival in rivals] for seat in (0, 1)]
+
+    def num_plays(self, row: int) -> int:
+        """Count the plays to be valued for a row: by each rival, before and after the change."""
+        return 2 * self.num_rivals * int(self.plays.counts[row])
+
+    def gain(self, row: int) -> Fraction:
+        """Compute what a row gains, in the mean payoff of both seats, on average against rivals."""
+        seat = int(self.tree.seat[row])
+        ends = self.plays.of(row)
+        own_reach = self.own_reach[seat]
+        changed_reach = own_reach.with_row(row, self.changed_policy[row])
+        total = Fraction()
+        for rival in self.others[seat]:
+            for reach_by_own, sign in ((changed_reach, 1), (own_reach, -1)):
+                movers = [self.chance, [(Fraction(1), reach_by_own)], rival]
+                total += sign * exact_payoff_of_ends(self.tree, ends, movers)
+        # Payoffs are those of player 0, and half of the plays are in the seat.
+        return total * (1 - 2 * seat) / (2 * self.num_rivals)
 
 
 class _PlaysThroughRows:

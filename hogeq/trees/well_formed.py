@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.support.aliases import Floats, Ints
-from hogeq.trees.flat import TERMINAL
+from hogeq.trees.flat import TERMINAL, FlatTree
 from hogeq.trees.sequences import SequenceForm
 
 RELATIVE_TOLERANCE: Final = 1e-9  # by which equal factors may differ, relative to their size
@@ -41,15 +41,7 @@ class Plays(NamedTuple):
         what has a number gets the next free number when it first occurs.
         """
         tree = form.tree
-        # Products of many probabilities would round to 0, so each is fraction * 2**power.
-        fraction, power = np.frexp(tree.chance)
-        power = power.astype(np.int64)
-        for level in tree.levels[1:]:
-            parents = tree.parent[level]
-            fraction[level], shift = np.frexp(fraction[level] * fraction[parents])
-            power[level] += power[parents] + shift
-        with np.errstate(divide="ignore"):
-            chance = np.log(fraction) + np.log(2.0) * power
+        log_chance = _log_chances(tree)
         ends = np.flatnonzero(tree.player == TERMINAL)
         at = ends.copy()  # node on the way to each end, one step further up each time
         later_moves = np.zeros(len(ends), np.int64)  # number of what the player does below it
@@ -68,7 +60,7 @@ class Plays(NamedTuple):
             at = before
         node, end, mine = (np.concatenate(arrays) for arrays in zip(*plays, strict=True))
         payoff = tree.payoff[end] + tree.centre
-        return cls(node, other.sequence_of_node[end], mine, chance[end], payoff)
+        return cls(node, other.sequence_of_node[end], mine, log_chance[end], payoff)
 
     def forms(self, part: Ints, kind: int) -> dict[int, bytes]:
         """Give each part of an information set's histories a key, equal if their plays match.
@@ -83,7 +75,7 @@ class Plays(NamedTuple):
         """
         columns = [part, self.opponent_sequence, self.own_future]
         if kind < CHANCE_RELAXED:
-            columns.append(_classes(_shares(self.log_chance, part), 1.0))
+            columns.append(_classes(_log_shares(self.log_chance, part), 1.0))
         if kind < SKEW:
             size = np.bincount(part, np.abs(self.payoff))[part]
             shares = self.payoff / np.where(size > 0.0, size, 1.0)
@@ -97,8 +89,23 @@ class Plays(NamedTuple):
         return dict(zip(table[starts, 0].tolist(), lines_of_part, strict=True))
 
 
-def _shares(chance: Floats, part: Ints) -> Floats:
-    """Logarithm of each play's share in the probability of its part, (P,).
+def _log_chances(tree: FlatTree) -> Floats:
+    """Compute the logarithm of the reach probability of each node, (N,), by chance alone.
+
+    Products of many probabilities would round to 0, so each is fraction * 2**power.
+    """
+    fraction, power = np.frexp(tree.chance)
+    power = power.astype(np.int64)
+    for level in tree.levels[1:]:
+        parents = tree.parent[level]
+        fraction[level], shift = np.frexp(fraction[level] * fraction[parents])
+        power[level] += power[parents] + shift
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(fraction) + np.log(2.0) * power)
+
+
+def _log_shares(chance: Floats, part: Ints) -> Floats:
+    """Compute the logarithm of each play's share in the probability of its part, (P,).
 
     `chance` are logarithms of probabilities. The largest of each part is subtracted before
     exponentials are taken, so that none overflows or rounds to 0.

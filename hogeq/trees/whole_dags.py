@@ -15,8 +15,8 @@ from hogeq.trees.beliefs import (
     BeliefDag,
     TooLargeError,
     TooSlowError,
-    belief_dag,
-    drawing,
+    build_belief_dag,
+    draw_dag,
 )
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.sequences import SequenceForm, sequence_form
@@ -39,7 +39,7 @@ def whole_dag(
     was_too_large = known.get("too few entries", -1) >= most
     if inflated.has_row_order and "dag" not in known and not was_too_large:
         try:
-            known["dag"] = belief_dag(form, most=most, deadline=deadline)
+            known["dag"] = build_belief_dag(form, most=most, deadline=deadline)
         except TooSlowError:
             pass  # another call may have more time
         except TooLargeError:
@@ -47,7 +47,7 @@ def whole_dag(
     return known.get("dag")
 
 
-def dags_of(
+def build_dags(
     tree: FlatTree, most: int = MOST, deadline: Deadline = FOREVER
 ) -> list[BeliefDag | None]:
     """Build the belief DAGs of both players, each of at most so many entries, or None."""
@@ -68,7 +68,7 @@ def bounding_dag(form: SequenceForm, deadline: Deadline) -> BeliefDag | None:
     for row in rows.tolist():  # each strategy so far, with each action of the row
         strategies = np.repeat(strategies, counts[row], axis=0)
         strategies[:, row] = np.arange(len(strategies)) % counts[row]
-    return drawing(form, one_hot(strategies, form.tree.num_actions))
+    return draw_dag(form, one_hot(strategies, form.tree.num_actions))
 
 
 def require_dags(tree: FlatTree, dags: Sequence[BeliefDag | None]) -> list[BeliefDag]:

@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 
 from hogeq.analysis import field
-from hogeq.analysis.field import (
-    Objective,
-    Score,
-    answer_field,
-)
+from hogeq.analysis.field import Objective, Score, answer_field
 from hogeq.analysis.tournament import rank
 from hogeq.baselines.simple import always_roll, bacon
 from hogeq.evaluation.values import win_rate
@@ -177,7 +173,7 @@ def test_a_match_is_won_by_the_rule_of_the_ranking() -> None:
 def test_a_first_step_is_not_begun_without_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes at least as long as the win rates before it."""
     game = compile_game(rules_from(GOAL_4))
-    rivals = field.Field(game, [always_roll(game.rules, 1)])
+    rivals = field.Field(game, [always_roll(game, 1)])
     now = [0.0]
     rates_of = rivals.rates_of
 

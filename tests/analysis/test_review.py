@@ -12,14 +12,7 @@ from hypothesis import strategies as st
 
 from hogeq.analysis.review import Review, review
 from hogeq.analysis.transcript import Transcript, parse_transcript
-from hogeq.analysis.turns import (
-    COSTLIEST,
-    GRADES,
-    Engine,
-    Situation,
-    advance,
-    grade,
-)
+from hogeq.analysis.turns import COSTLIEST, GRADES, Engine, Situation, advance, grade
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.rules.turn import dice_sides

@@ -62,11 +62,7 @@ def best_of_all(tree: FlatTree) -> float:
 @pytest.mark.parametrize(
     "method", mostly_slow(SEARCHES, "attack", "ascent", "plan annealing", "RM+", "PGD")
 )
-@pytest.mark.parametrize(
-    "tree",
-    fast_and_slow(TINY[:1], TINY[1:]),
-    ids=lambda tree: tree.name,
-)
+@pytest.mark.parametrize("tree", fast_and_slow(TINY[:1], TINY[1:]), ids=lambda tree: tree.name)
 def test_searches_find_what_all_strategies_together_do(tree: FlatTree, method: str) -> None:
     problem = problem_of(entry(tree))
     setting = GRIDS[method][-1] if method in GRIDS else ()

@@ -1,12 +1,9 @@
 """The command line, called in this process or in one of its own."""
 
 import json
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from typer.testing import CliRunner
@@ -14,6 +11,7 @@ from typer.testing import CliRunner
 from hogeq.cli import app
 from hogeq.cli.commands import GROUPS
 from hogeq.support.messages import digits
+from tests.processes import python
 
 COMMANDS = [command for group in GROUPS.values() for command in group]
 
@@ -58,8 +56,4 @@ def said(stderr: str) -> str:
 
 
 def hogeq(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "hogeq", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    return subprocess.run(  # noqa: S603 - our own command
-        command, capture_output=True, check=False, text=True, env=environment, timeout=120, **more
-    )
+    return python("-m", "hogeq", *arguments, timeout=120, **more)

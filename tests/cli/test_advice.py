@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import hogeq
 from hogeq.cli import app
 from tests.cli.calls import ask, ok, refused
-from tests.cli.test_check import not_valid
+from tests.cli.commands.test_check import not_valid
 from tests.slow import mostly_slow
 
 BESIDE = "{}from beside import dice\ndef final_strategy(score, opponent): return dice\n"

@@ -215,10 +215,7 @@ def test_a_forged_certificate_of_another_game_is_refused(game: dict[str, Any]) -
         ({"game": about | {"digest": "0" * 64}}, "game.digest: got"),
         ({"game": about | {"digest": "x"}}, "digest"),
         ({"game": about | {"name": "kuhn_poker", "forget": None}}, "game.digest: got"),
-        (
-            {"game": about | {"name": "su20", "forget": None}},
-            "game: got 'su20'; allowed",
-        ),
+        ({"game": about | {"name": "su20", "forget": None}}, "game: got 'su20'; allowed"),
         ({"game": about | {"name": "no_such_game"}}, "no_such_game"),
         ({"game": about | {"name": ""}}, "name"),
         ({"game": about | {"more": 1}}, "more"),

@@ -1,10 +1,7 @@
 """How bad input is refused, and how commands end."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +14,7 @@ from hogeq.cli import Result, RulesName, StrategyName, app, main
 from hogeq.cli.commands import GROUPS, name_of
 from hogeq.cli.options import Output, option
 from tests.cli.calls import COMMANDS, ok, refused
+from tests.processes import python
 
 # --- bad input ------------------------------------------------------------------------------------
 
@@ -28,10 +26,7 @@ R = ("--rules", "small.yaml")
     [
         # usage
         (("comapre",), "No such command 'comapre'. Did you mean 'compare'?"),
-        (
-            ("rules", "--rules", "fa25"),
-            "--rules: no option here; allowed: the name alone",
-        ),
+        (("rules", "--rules", "fa25"), "--rules: no option here; allowed: the name alone"),
         (("compare",), "Missing argument 'A'; see hogeq compare --help"),
         (("compare", "a", "b", "--no-such"), "No such option: --no-such"),
         (("play", "--first", "me"), "Invalid value for '--first': 'me' is not one of 'you', 'engi"),
@@ -321,13 +316,8 @@ def modules(*calls: tuple[str, ...]) -> set[str]:
         f"import sys; from hogeq.cli import main; [main(call) for call in {calls}]; "
         "print(*sys.modules, sep='\\n', file=sys.stderr)"
     )
-    found = subprocess.run(  # noqa: S603 - our own command
-        [sys.executable, "-c", code],
-        capture_output=True,
-        check=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-    )
+    found = python("-c", code)
+    assert found.returncode == 0, found.stderr
     return set(found.stderr.split("\n"))
 
 

@@ -74,7 +74,10 @@ def test_a_game_of_no_turns_is_not_saved(folder: Path) -> None:
 def test_the_page_shows_what_is_printed() -> None:
     root = Path(__file__).parents[2]
     page = (root / "docs" / "review.md").read_text("utf-8")
-    assert ok("review", str(root / "examples" / "game.json")) in page
+    printed = ok("review", str(root / "examples" / "game.json"))
+    assert (root / "results" / "review_example.md").read_text("utf-8") == f"```text\n{printed}```\n"
+    shown = page.split("```text\n")[1].split("```")[0]
+    assert doctest.OutputChecker().check_output(shown, printed, doctest.ELLIPSIS)
     runner = doctest.DocTestRunner()
     examples = doctest.DocTestParser().get_doctest(page.split("```pycon\n")[1][:-4], {}, "", "", 0)
     assert runner.run(examples) == (0, 5)

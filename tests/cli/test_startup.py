@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.calls import hogeq, said
+from tests.processes import python
 
 ROOT = Path(__file__).parents[2]
 COMPARE = f"{sys.executable} -m hogeq compare always_roll:1 always_roll:2 --rules small.yaml"
@@ -35,14 +36,9 @@ def test_the_first_three_commands_compile_once(tmp_path: Path) -> None:
         "check final_strategy.py --rules fa25 --trust",
         "board --rules fa25",
     ):
-        found = subprocess.run(  # noqa: S603 - ourselves
-            [sys.executable, "-m", "hogeq", *line.split()],
-            capture_output=True,
-            check=True,
-            text=True,
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(tmp_path / "kept")},
-        )
+        kept = {"NUMBA_CACHE_DIR": str(tmp_path / "kept")}
+        found = python("-m", "hogeq", *line.split(), cwd=tmp_path, env=kept, timeout=None)
+        assert found.returncode == 0, found.stderr
         told += found.stderr
     assert told.count("compiling kernels") == 1
 
@@ -58,14 +54,7 @@ runpy.run_module("hogeq", run_name="__main__")
     small = tmp_path / "small.yaml"
     small.write_text("edition: fa25\ngoal: 34\nmax_dice: 4\n")
     for line in ("export optimal --player-name Me", "board", "tablebase"):
-        found = subprocess.run(  # noqa: S603 - ourselves
-            [sys.executable, "-c", code, *line.split(), "--rules", str(small)],
-            capture_output=True,
-            check=False,
-            text=True,
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-        )
+        found = python("-c", code, *line.split(), "--rules", small, cwd=tmp_path)
         assert (found.returncode, found.stderr) == (0, "")
 
 
@@ -121,14 +110,7 @@ sys.argv = ["hogeq", *sys.argv[1:]]
 runpy.run_module({module!r}, run_name="__main__")
 """
     arguments = ["small.yaml"] if module == "hogeq.run" else ["tablebase", "--rules", "small.yaml"]
-    found = subprocess.run(  # noqa: S603 - ourselves
-        [sys.executable, "-c", code, *arguments],
-        capture_output=True,
-        check=False,
-        text=True,
-        timeout=120,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
+    found = python("-c", code, *arguments, timeout=120)
     assert (found.returncode, found.stdout) == (130, "")
     assert found.stderr.startswith("hogeq: stopped")
     assert found.stderr.count("\n") == 1

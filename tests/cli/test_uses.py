@@ -28,216 +28,80 @@ TREE = "--game kuhn_poker"
 LARGER = "--game leduc_poker --forget last:1"  # its best response takes a search
 AT = "--score 3 --opponent 4"
 
-CALLS: dict[str, list[str]] = {
-    "analyze": [
-        AT,
-        f"{AT} --json",
-        f"--rules turns.yaml {AT} --turn 1",
-        f"--rules parts.yaml {AT}",
-    ],
-    "attack": [
-        "always_roll:2 --starts 2 --kicks 0",
-        "always_roll:2 --starts 2 --kicks 0 --json",
-        "always_roll:2 --starts 2 --kicks 5 --until-saturated",
-        "always_roll:2 --starts 2 --kicks 0 --certify 0.01",
-        "always_roll:2 --starts 2 --kicks 0 --out there.csv",
-        f"uniform {TREE}",
-        f"uniform {TREE} --json",
-        f"uniform {TREE} --out there.npz",
-        f"uniform {LARGER}",
-        f"uniform {LARGER} --json",
-        "always_roll:2 --game small.yaml --starts 1 --kicks 0",
-        "results/tree",
-    ],
-    "attack-field": [
-        "always_roll:1 always_roll:2 --starts 2",
-        "always_roll:1 always_roll:2 --starts 2 --json",
-        "always_roll:1 always_roll:2 --starts 2 --out there.csv",
-        "slow.py always_roll:2",
-    ],
-    "audit": ["--goal 4", "--goal 4 --json", TREE, f"{TREE} --json"],
-    "beliefs": [f"always_roll:1 {AT}", f"always_roll:1 {AT} --json", f"slow.py {AT}"],
-    "bench-games": [
-        "list",
-        "list --json",
-        "write new --only su20-10x2-always",
-        "run --only su20-10x2-always --json",
-        "run --only interview-3x3x3 --json",
-    ],
-    "board": [
-        "--out b.html",
-        "--out b.html --json",
-        "--opponent slow.py",
-        "--out there.html",
-        f"--out b.html {TREE}",
-    ],
-    "certify": ["proof.json", "proof.json --json", "proof.json --of slow.py"],
-    "check": [
-        "a.csv",
-        "a.csv --json",
-        "a.csv --json --html page.html",
-        "slow.py --trust",
-        "slow.py",
-    ],
-    "compare": [
-        "a.csv always_roll:2",
-        "a.csv always_roll:2 --json",
-        "a.csv slow.py",
-        f"uniform best.npz {TREE}",
-        f"uniform best.npz {TREE} --json",
-    ],
-    "diff": [
-        "a.csv b.csv",
-        "a.csv b.csv --json",
-        "a.csv slow.py",
-        f"uniform best.npz {TREE}",
-        f"uniform best.npz {TREE} --json",
-    ],
-    "doctor": ["", "--json"],
-    "equilibrium": [TREE, f"{TREE} --json", f"{TREE} --out there.npz", ""],
-    "export": [
-        "a.csv --out new.csv",
-        "a.csv --out new.csv --json",
-        "a.csv --player-name Me",
-        "mixture.npz --out new.npz",
-        "a.csv --out there.csv",
-        "slow.py --out new.csv",
-    ],
-    "export-game": [
-        "--goal 2 --out g.efg",
-        "--goal 2 --out g.efg --json",
-        f"{TREE} --out g.efg",
-        f"{TREE} --out g.efg --json",
-        f"{TREE} --out there.npz",
-    ],
-    "improve": [
-        "a.csv --out new.csv",
-        "always_roll:0 --rules larger.yaml --out new.csv --json",
-        "a.csv --out new.py --player-name Me",
-        "a.csv --out there.csv",
-        "slow.py --out new.csv",
-    ],
-    "play": [
-        "--seed 1",
-        "--seed 1 --json",
-        "--seed 1 --save there.json",
-        "--seed 1 --engine slow.py",
-        f"--seed 2 {TREE}",
-        f"--seed 2 {TREE} --json",
-    ],
-    "purify": [
-        "rise:2,2 --method threshold --out new.csv",
-        "a.csv --method threshold --out new.csv --json",
-        "a.csv --out there.csv",
-        "slow.py --out new.csv",
-        f"uniform {TREE} --method threshold --out new.npz --json",
-        f"uniform {TREE} --out there.npz",
-    ],
-    "report": [
-        "results/hog --out r.html",
-        "results/hog --out r.html --against slow.py",
-        "results/hog --out there.html",
-    ],
-    "review": ["game.json", "game.json --json"],
-    "rules": ["", "--json", "fa22", "fa22 --json"],
-    "run": [
-        "config.yaml",
-        "config.yaml --json",
-        "newtree.yaml",
-        "--resume results/hog",
-        "taken.yaml",
-    ],
-    "runs": ["", "--json"],
-    "show": [
-        "a.csv",
-        "a.csv --json",
-        "a.csv --out there.png",
-        "slow.py",
-        f"uniform {TREE}",
-        f"uniform {TREE} --json",
-    ],
-    "strategies": ["", "--json"],
-    "sweep": ["sweep.yaml", "sweep.yaml --json", "done.yaml"],
-    "tablebase": [
-        "",
-        "--json",
-        "--rules fa22.yaml",
-        "--rules fa22.yaml --out there.csv",
-        "--against slow.py",
-        TREE,
-        f"{TREE} --json",
-    ],
-    "tournament": [
-        "a.csv b.csv",
-        "a.csv b.csv --json",
-        "a.csv b.csv --json --html page.html",
-        "a.csv b.csv bad.csv",
-        "a.csv slow.py",
-        "a.csv b.csv slow.py --trust",
-        "class --out pages",
-        "class --out contest --roster roster.csv",
-    ],
-    "warmup": [
-        "--rules fa22.yaml",
-        "--rules fa22.yaml --json",
-    ],
-}
+
+def calls_of(text: str) -> dict[str, list[str]]:
+    """Read `COMMAND: CALL | CALL`, a command a line; lines that begin with a bar go on with it."""
+    lines = text.strip().replace("\n    |", " |").splitlines()
+    split = (line.partition(":") for line in lines)
+    return {command: [*map(str.strip, calls.split("|"))] for command, _, calls in split}
 
 
-SAMPLES: dict[str, str] = {
-    "--against": "always_roll:1",
-    "--anneal-steps": "7",
-    "--cells": "1",
-    "--certificate": "new.json",
-    "--certify": "0.01",
-    "--checkpoint": "rounds.npz",
-    "--csv": "ranks.csv",
-    "--engine": "always_roll:1",
-    "--exact": "0",
-    "--first": "engine",
-    "--forget": "own_actions",
-    "--teams": "1/0",
-    "--goal": "3",
-    "--goals": "goals.csv",
-    "--roster": "roster.csv",
-    "--points": "valid=2",
-    "--html": "new.html",
-    "--jobs": "1",
-    "--kicks": "6",
-    "--matrices/--no-matrices": "",
-    "--max-dice": "1",
-    "--method": "integer",
-    "--most-kicks": "6",
-    "--objective": "beaten",
-    "--of": "always_roll:1",
-    "--on": "local",
-    "--only": "interview-3x3x3",
-    "--opponent": "always_roll:1",
-    "--opponent-last": "1",
-    "--out": "made.csv",
-    "--out-root": "elsewhere",
-    "--own-last": "1",
-    "--part": "1",
-    "--player-name": "You",
-    "--plot": "plot.png",
-    "--remembered": "yes",
-    "--resume": "results/hog",
-    "--rules": "fa22.yaml",
-    "--save": "saved.json",
-    "--score": "2",
-    "--seconds": "0",
-    "--seed": "5",
-    "--set": "seed=9",
-    "--sort": "seconds",
-    "--start": "2:1",
-    "--starts": "1",
-    "--strategy": "always_roll:1",
-    "--threshold": "0.9",
-    "--time-limit": "0.2",
-    "--top": "1",
-    "--turn": "1",
-    "--where": "rules.goal=50",
-}
+CALLS = calls_of(f"""
+analyze: {AT} | {AT} --json | --rules turns.yaml {AT} --turn 1 | --rules parts.yaml {AT}
+attack: always_roll:2 --starts 2 --kicks 0 | always_roll:2 --starts 2 --kicks 0 --json
+    | always_roll:2 --starts 2 --kicks 5 --until-saturated
+    | always_roll:2 --starts 2 --kicks 0 --certify 0.01
+    | always_roll:2 --starts 2 --kicks 0 --out there.csv | uniform {TREE} | uniform {TREE} --json
+    | uniform {TREE} --out there.npz | uniform {LARGER} | uniform {LARGER} --json
+    | always_roll:2 --game small.yaml --starts 1 --kicks 0 | results/tree
+attack-field: always_roll:1 always_roll:2 --starts 2 | always_roll:1 always_roll:2 --starts 2 --json
+    | always_roll:1 always_roll:2 --starts 2 --out there.csv | slow.py always_roll:2
+audit: --goal 4 | --goal 4 --json | {TREE} | {TREE} --json
+beliefs: always_roll:1 {AT} | always_roll:1 {AT} --json | slow.py {AT}
+bench-games: list | list --json | write new --only su20-10x2-always
+    | run --only su20-10x2-always --json | run --only interview-3x3x3 --json
+board: --out b.html | --out b.html --json | --opponent slow.py | --out there.html
+    | --out b.html {TREE}
+certify: proof.json | proof.json --json | proof.json --of slow.py
+check: a.csv | a.csv --json | a.csv --json --html page.html | slow.py --trust | slow.py
+compare: a.csv always_roll:2 | a.csv always_roll:2 --json | a.csv slow.py | uniform best.npz {TREE}
+    | uniform best.npz {TREE} --json
+diff: a.csv b.csv | a.csv b.csv --json | a.csv slow.py | uniform best.npz {TREE}
+    | uniform best.npz {TREE} --json
+doctor:  | --json
+equilibrium: {TREE} | {TREE} --json | {TREE} --out there.npz |
+export: a.csv --out new.csv | a.csv --out new.csv --json | a.csv --player-name Me
+    | mixture.npz --out new.npz | a.csv --out there.csv | slow.py --out new.csv
+export-game: --goal 2 --out g.efg | --goal 2 --out g.efg --json | {TREE} --out g.efg
+    | {TREE} --out g.efg --json | {TREE} --out there.npz
+improve: a.csv --out new.csv | always_roll:0 --rules larger.yaml --out new.csv --json
+    | a.csv --out new.py --player-name Me | a.csv --out there.csv | slow.py --out new.csv
+play: --seed 1 | --seed 1 --json | --seed 1 --save there.json | --seed 1 --engine slow.py
+    | --seed 2 {TREE} | --seed 2 {TREE} --json
+purify: rise:2,2 --method threshold --out new.csv | a.csv --method threshold --out new.csv --json
+    | a.csv --out there.csv | slow.py --out new.csv
+    | uniform {TREE} --method threshold --out new.npz --json | uniform {TREE} --out there.npz
+report: results/hog --out r.html | results/hog --out r.html --against slow.py
+    | results/hog --out there.html
+review: game.json | game.json --json
+rules:  | --json | fa22 | fa22 --json
+run: config.yaml | config.yaml --json | newtree.yaml | --resume results/hog | taken.yaml
+runs:  | --json
+show: a.csv | a.csv --json | a.csv --out there.png | slow.py | uniform {TREE}
+    | uniform {TREE} --json
+strategies:  | --json
+sweep: sweep.yaml | sweep.yaml --json | done.yaml
+tablebase:  | --json | --rules fa22.yaml | --rules fa22.yaml --out there.csv | --against slow.py
+    | {TREE} | {TREE} --json
+tournament: a.csv b.csv | a.csv b.csv --json | a.csv b.csv --json --html page.html
+    | a.csv b.csv bad.csv | a.csv slow.py | a.csv b.csv slow.py --trust | class --out pages
+    | class --out contest --roster roster.csv
+warmup: --rules fa22.yaml | --rules fa22.yaml --json
+""")
+
+
+TYPED = """
+--against=always_roll:1 --anneal-steps=7 --cells=1 --certificate=new.json --certify=0.01
+--checkpoint=rounds.npz --csv=ranks.csv --engine=always_roll:1 --exact=0 --first=engine
+--forget=own_actions --teams=1/0 --goal=3 --goals=goals.csv --roster=roster.csv --points=valid=2
+--html=new.html --jobs=1 --kicks=6 --matrices/--no-matrices= --max-dice=1 --method=integer
+--most-kicks=6 --objective=beaten --of=always_roll:1 --on=local --only=interview-3x3x3
+--opponent=always_roll:1 --opponent-last=1 --out=made.csv --out-root=elsewhere --own-last=1 --part=1
+--player-name=You --plot=plot.png --remembered=yes --resume=results/hog --rules=fa22.yaml
+--save=saved.json --score=2 --seconds=0 --seed=5 --set=seed=9 --sort=seconds --start=2:1 --starts=1
+--strategy=always_roll:1 --threshold=0.9 --time-limit=0.2 --top=1 --turn=1 --where=rules.goal=50
+"""
+SAMPLES = dict(one.split("=", 1) for one in TYPED.split())
 """What options are given; flags are given nothing."""
 
 
@@ -359,10 +223,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def see(
-    inputs: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    registries: Callable[[], None],
+    inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, registries: Callable[[], None]
 ) -> Callable[[str], Seen]:
     """Give what calls a command in a fresh folder of inputs and looks at what came of it."""
     monkeypatch.setenv("HOGEQ_RULES", "small.yaml")

@@ -3,10 +3,7 @@
 from pathlib import Path
 
 from hogeq.support.sandbox import isolation
-from tests.contest.hostile import (
-    put,
-    table,
-)
+from tests.contest.hostile import put, table
 
 RUN = ("tournament", "class", "--rules", "class.yaml", "--out", "out", "--time-limit", "4")
 

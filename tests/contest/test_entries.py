@@ -113,13 +113,7 @@ def test_code_is_judged_as_by_check_and_called_by_its_player(folder: Path) -> No
 @pytest.mark.slow
 def test_nobody_is_called_as_another_would_be(folder: Path) -> None:
     code = "PLAYER_NAME = {!r}\ndef final_strategy(score, opponent): return 1\n"
-    players = {
-        "a": "Bob (b.py)",
-        "b": "Bob",
-        "c": "Bob",
-        "d": "Bob (b.py) (a.py)",
-        "e": "optimal",
-    }
+    players = {"a": "Bob (b.py)", "b": "Bob", "c": "Bob", "d": "Bob (b.py) (a.py)", "e": "optimal"}
     for name, player in players.items():
         (folder / f"{name}.py").write_text(code.format(player))
     found = read([*(f"{name}.py" for name in players), "optimal"], trust=True)

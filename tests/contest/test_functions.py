@@ -107,14 +107,8 @@ def test_rules_with_other_numbers_are_those_that_are_compared() -> None:
     [
         ("[dice() for _ in range(num_rolls)][-1]", "roll_dice(2) with dice 1, 2 is 2"),
         ("1 if dice() == 1 else 1", "roll_dice(1) with dice 2 is 1"),
-        (
-            "1 if any(dice() == 1 for _ in range(num_rolls)) else 4",
-            "roll_dice(1) with dice 2 is 4",
-        ),
-        (
-            "[dice(), dice()][0]",
-            "roll_dice(1) with dice 1 rolls more dice than it should",
-        ),
+        ("1 if any(dice() == 1 for _ in range(num_rolls)) else 4", "roll_dice(1) with dice 2 is 4"),
+        ("[dice(), dice()][0]", "roll_dice(1) with dice 1 rolls more dice than it should"),
         (
             "dice() if num_rolls == 1 else 1",
             "roll_dice(2) with dice 1, 1 rolls fewer dice than it should",

@@ -13,7 +13,7 @@ import pytest
 
 from hogeq.contest import handed_in
 from hogeq.contest.handed_in import submissions_in
-from hogeq.contest.roster import HandedIn, Roster, hand_in, points, rule_of
+from hogeq.contest.roster import HandedIn, Roster, parse_rule_for_points, points, unpack_submissions
 from hogeq.support.messages import HogeqError
 from tests.cli.calls import ok, refused
 from tests.contest.hostile import DICE, GOAL, table
@@ -144,7 +144,7 @@ def test_names_are_in_no_public_file(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def handed(source: Path, roster: str | None = "roster.csv") -> HandedIn:
-    return hand_in(source, Path("to"), None if roster is None else Roster(Path(roster)))
+    return unpack_submissions(source, Path("to"), None if roster is None else Roster(Path(roster)))
 
 
 CODE = "final_strategy.py"
@@ -250,9 +250,7 @@ def test_what_a_student_hands_in_is_a_fault_of_that_student_alone(
         assert faults[student] == ""
     assert not any(path.is_symlink() for path in Path("to").rglob("*"))
     outside = {path.name for path in Path().iterdir()}
-    assert outside == {
-        *("to", "small.yaml", "roster.csv", "class.zip", "inner.zip", "twice.zip"),
-    }
+    assert outside == {*("to", "small.yaml", "roster.csv", "class.zip", "inner.zip", "twice.zip")}
     names = [one.student for one in found.entrants]
     assert all(name.isprintable() for name in names)
     assert any(name.startswith(("cmd~", "_cmd")) for name in names)
@@ -348,15 +346,17 @@ def test_metadata_are_plain_and_bounded(kind: str) -> None:
 
 
 def test_points_are_by_rank_and_by_win_rate() -> None:
-    rule = rule_of("valid = 1; rank 1 = 3; rank 3 = 2.5; boar:11,6 50% = 1; boar:11,6 60.5 % = 2")
+    rule = parse_rule_for_points(
+        "valid = 1; rank 1 = 3; rank 3 = 2.5; boar:11,6 50% = 1; boar:11,6 60.5 % = 2"
+    )
     rates = {"boar:11,6": 0.5}
     assert [points(rule, rank, rates) for rank in (1, 2, 3, 4)] == [4, 3.5, 3.5, 2]
     assert points(rule, 9, {"boar:11,6": 0.605}) == 3
     assert points(rule, 9, {"boar:11,6": 0.4999}) == 1
-    assert rule_of("") == []
+    assert parse_rule_for_points("") == []
     for text in ("rank = 1", "valid: 1", "boar = 1", "rank 1 = -2", "valid = 1, rank 2 = 1"):
         with pytest.raises(HogeqError, match=r"points: got .*; allowed: valid = 1; rank 10 = 2"):
-            rule_of(text)
+            parse_rule_for_points(text)
 
 
 @pytest.mark.parametrize(

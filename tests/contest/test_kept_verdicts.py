@@ -20,12 +20,7 @@ from hogeq.strategies.submissions import Fault, Submission
 from hogeq.support import files
 from tests.cli.calls import ask, ok
 from tests.cli.calls import refused as refused_by
-from tests.contest.hostile import (
-    DICE,
-    GOAL,
-    put,
-    table,
-)
+from tests.contest.hostile import DICE, GOAL, put, table
 from tests.contest.hostile_calls import RUN, UNSAFE, three, written
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="names that Linux alone has")

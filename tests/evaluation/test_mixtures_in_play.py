@@ -14,6 +14,7 @@ from hogeq.evaluation.values import components_at, reach, remembering_win_rate, 
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.strategies.conversion import StrategyLike, strategy_of_shape
 from tests import toys
+from tests.refusals import refuses
 
 SIZES = {"goal": 9, "max_dice": 3}
 
@@ -64,11 +65,9 @@ def test_whoever_remembers_plays_the_same_whatever_is_drawn(game: HogEngine) -> 
 def test_mixtures_of_another_game_are_refused(game: HogEngine) -> None:
     one, two = players(game)
     small = compile_game(hogeq.rules_from({"edition": "su20", "goal": 8, "max_dice": 3}))
-    with pytest.raises(ValueError, match=r", part 1: cell .* is one too many"):
-        win_rate(small, one, one)
+    refuses(lambda: win_rate(small, one, one), r", part 1: cell .* is one too many")
     fewer = compile_game(hogeq.rules_from({"edition": "su20", "goal": 9, "max_dice": 2}))
-    with pytest.raises(ValueError, match=r", part 1: has shape \(9, 9, 4\)"):
-        win_rate(fewer, two, one)
+    refuses(lambda: win_rate(fewer, two, one), r", part 1: has shape \(9, 9, 4\)")
 
 
 def test_a_part_that_is_never_drawn_does_not_matter() -> None:
@@ -95,8 +94,7 @@ def test_what_was_drawn_follows_by_bayes_rule(game: HogEngine) -> None:
 def test_unreached_positions_say_so(game: HogEngine) -> None:
     three = builtin("always_roll:3", game)
     assert components_at(game, hogeq.Mixture([1.0], [three]), 0, 5) is None
-    with pytest.raises(ValueError, match="score: got 9"):
-        components_at(game, three, 9, 0)
+    refuses(lambda: components_at(game, three, 9, 0), "score: got 9")
 
 
 def test_entropy_is_split_between_the_draw_and_the_rolls() -> None:

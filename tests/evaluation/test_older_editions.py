@@ -41,11 +41,7 @@ TABLE = [[entry_of_2013(score, opponent) for opponent in range(100)] for score i
     ("rules", "value", "first_roll"),
     [
         ("hog12", 0.5132475100074733, 2),
-        (
-            {"edition": "hog12", "touchdown": False, "prime_boost": False},
-            0.5025754066588553,
-            5,
-        ),
+        ({"edition": "hog12", "touchdown": False, "prime_boost": False}, 0.5025754066588553, 5),
         ("fa14", 0.49951430657121343, 4),
     ],
 )

@@ -10,8 +10,7 @@ from matplotlib.figure import Figure
 
 import hogeq
 from hogeq import figures
-from hogeq.search.exploitability import Measurement
-from hogeq.search.results import WIN_RATES, Units
+from hogeq.search.results import WIN_RATES, Measurement, Units
 from tests.runs.trials import trial
 
 COURSE = [Measurement(t, 0.1 * t, 0.1 / t, 0.2 / t) for t in (1, 2, 5, 10)]

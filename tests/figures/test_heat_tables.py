@@ -9,6 +9,7 @@ import pytest
 import hogeq
 from hogeq import figures
 from hogeq.figures import heat_tables
+from tests.own_rules import Moves
 
 
 def texts(axes: Any) -> list[str]:
@@ -50,25 +51,16 @@ def test_of_many_information_sets_the_first_are_drawn(monkeypatch: pytest.Monkey
     assert [len(texts(axes)) for axes in panels] == [3, 3, 3]
 
 
-class Wide(hogeq.GameRules):
+class Wide(Moves):
     """Player 0 chooses one of 500 numbers, then player 1 says whether it is odd."""
 
-    def initial(self) -> tuple[int, ...]:
-        return ()
-
-    def to_move(self, state: tuple[int, ...]) -> int:
-        return hogeq.END if len(state) == 2 else len(state)
-
-    def actions(self, state: tuple[int, ...]) -> range:
+    def actions(self, state: Any) -> range:
         return range(2 if state else 500)
 
-    def next(self, state: tuple[int, ...], action: int) -> tuple[int, ...]:
-        return (*state, action)
-
-    def knows(self, state: tuple[int, ...], player: int) -> str:  # noqa: ARG002 - nothing
+    def knows(self, state: Any, player: int) -> str:  # noqa: ARG002 - nothing
         return f"player {player}"
 
-    def payoffs(self, state: tuple[int, ...]) -> list[float]:
+    def payoffs(self, state: Any) -> list[float]:
         number, guess = state
         return [-1.0, 1.0] if number % 2 == guess else [1.0, -1.0]
 

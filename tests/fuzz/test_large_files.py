@@ -92,7 +92,7 @@ import json, re, resource, sys, time
 from pathlib import Path
 from hogeq.runs.directory import read_checkpoint
 from hogeq.rules.reading import read_rules as load_rules
-from hogeq.runs.index import find_runs, differing
+from hogeq.runs.index import find_runs, differing_keys
 from hogeq.rules import Rules
 from hogeq.runs.sweep import load_sweep
 from hogeq.strategies.files import read_strategy
@@ -100,7 +100,7 @@ from hogeq.contest.submission import inspect_submission
 
 def runs(path):
     found, broken = find_runs(path)
-    differing([*found, *found])
+    differing_keys([*found, *found])
     json.dumps([run.to_json() for run in found])
     raise ValueError(" ".join(broken.values()))
 

@@ -350,9 +350,9 @@ def test_run_directories(tmp_path: Path, name: str) -> None:
         (tmp_path / name).write_bytes(data)
         with refusing():
             found, broken = index.find_runs(tmp_path)
-        json.dumps([run.to_json() for run in index.ordered(found, "attack")], allow_nan=False)
-        index.differing([*found, *found])
-        index.selected(found, where=[("solver.name", "cfr")])
+        json.dumps([run.to_json() for run in index.sort_runs(found, "attack")], allow_nan=False)
+        index.differing_keys([*found, *found])
+        index.select_runs(found, where=[("solver.name", "cfr")])
         assert len(found) + len(broken) == 1
         assert all(why.isprintable() for why in broken.values())
 

@@ -124,10 +124,7 @@ def test_a_solution_is_a_strategy_wherever_one_is_taken(tmp_path: Path) -> None:
     assert json.loads(json.dumps(alone.to_json()))["iterations"] == 20
 
 
-def test_a_summary_has_the_figures_of_the_run_it_wrote(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_summary_has_the_figures_of_the_run_it_wrote(in_folder: Path) -> None:
     solver = "{name: cfr, iterations: 5}"
     Path("kuhn.yaml").write_text(f"{{name: tiny, game: kuhn, solver: {solver}}}")
     summary = hogeq.run_experiment(hogeq.load_config("kuhn.yaml"), quiet=True)

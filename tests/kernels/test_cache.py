@@ -312,7 +312,7 @@ def test_a_folder_of_kernels_that_is_not_absolute_counts_as_not_set(
 @pytest.mark.parametrize("cache_home", [None, ""])
 def test_without_a_home_too(
     cache_home: str | None,
-    tmp_path: Path,
+    in_folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -327,7 +327,6 @@ def test_without_a_home_too(
 
     monkeypatch.setattr(Path, "expanduser", no_home)
     monkeypatch.setattr(cache, "user_cache_dir", lambda **_: "~/.cache/hogeq")
-    monkeypatch.chdir(tmp_path)
     assert (hits(), hits()) == (0, 0)
     assert "(no home folder)" in caplog.text
     assert not Path("~").exists()
@@ -411,8 +410,7 @@ check_numba()
 
 
 @pytest.mark.parametrize(
-    "content",
-    mostly_slow(["cache_dir: sub\ndisable_jit: 1\n", "- a\n", "{", ""], "{"),
+    "content", mostly_slow(["cache_dir: sub\ndisable_jit: 1\n", "- a\n", "{", ""], "{")
 )
 @pytest.mark.parametrize("first", mostly_slow(["", CHECKED], CHECKED))
 def test_a_file_of_the_current_folder_sets_nothing(

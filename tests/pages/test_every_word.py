@@ -133,10 +133,7 @@ def test_the_report(browser: Any, written: Path, errors: list[str]) -> None:
     page.close()
 
 
-def test_the_pages_of_a_contest(
-    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, errors: list[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_pages_of_a_contest(browser: Any, in_folder: Path, errors: list[str]) -> None:
     Path("small.yaml").write_text("edition: fa25\ngoal: 12\nmax_dice: 3\n")
     game = hogeq.Game("small.yaml")
     for number, name in enumerate(("Ann", "undone", "Bob")):
@@ -150,7 +147,7 @@ def test_the_pages_of_a_contest(
     for number, entry in enumerate(sorted(Path("entries").rglob("*.py"))):
         if number < 3:
             ok("check", str(entry), *rules, "--html", f"check{number}.html")
-    pages = [*tmp_path.glob("contest/**/*.html"), *tmp_path.glob("*.html")]
+    pages = [*in_folder.glob("contest/**/*.html"), *in_folder.glob("*.html")]
     assert len(pages) > 6
     for path in pages:
         page = opened(browser, path, errors)

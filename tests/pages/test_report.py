@@ -149,12 +149,7 @@ def unpacked(packed: dict[str, Any]) -> Any:
 
 @pytest.mark.parametrize(
     ("values", "digits", "planes"),
-    [
-        ([0.0, 254.0], 0, 1),
-        ([0.0, 255.0], 0, 2),
-        ([0.1234567, 1.0, np.nan], 6, 3),
-        ([], 2, 1),
-    ],
+    [([0.0, 254.0], 0, 1), ([0.0, 255.0], 0, 2), ([0.1234567, 1.0, np.nan], 6, 3), ([], 2, 1)],
 )
 def test_fractions_come_back_rounded(values: list[float], digits: int, planes: int) -> None:
     packed = frame.pack_fractions(values, digits)

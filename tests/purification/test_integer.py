@@ -13,7 +13,7 @@ import pytest
 import hogeq
 from hogeq.model.game import HogEngine
 from hogeq.purification import argmax, purify
-from hogeq.purification.integer import EXCESS, IntegerRounding, RoundingState, nearest_choice
+from hogeq.purification.integer import EXCESS_PRICE, IntegerRounding, RoundingState, nearest_choice
 from hogeq.runs.directory import Checkpoint, saved_rounds, write_checkpoint
 from hogeq.runs.files import ResultsError
 from hogeq.search.attack import attack
@@ -51,7 +51,7 @@ def test_a_program_finds_the_best_of_all_choices(seed: int, level: float) -> Non
 
     def cost(chosen: Any) -> float:
         excess = max(level, (rates + changes @ chosen).max()) - level
-        return EXCESS * float(excess) - float(dear @ chosen) / (dear.sum() or 1.0)
+        return EXCESS_PRICE * float(excess) - float(dear @ chosen) / (dear.sum() or 1.0)
 
     every = [np.eye(3)[list(rolls)].ravel() for rolls in product(range(3), repeat=4)]
     assert (found.reshape(4, 3).sum(axis=1) == 1).all()

@@ -15,6 +15,7 @@ from hogeq.search.attack import attack
 from hogeq.search.results import Budget
 from hogeq.strategies.arrays import StrategyError, one_hot
 from tests import toys
+from tests.refusals import refuses
 from tests.toy_engine import TwoNumbers
 
 QUICK: dict[str, dict[str, Any]] = {
@@ -106,8 +107,7 @@ def test_every_method_gives_a_matrix_and_the_same_one_again(
 
 @pytest.mark.parametrize("method", PURIFIERS)
 def test_what_is_no_policy_is_refused(game: HogEngine, method: str) -> None:
-    with pytest.raises(ValueError, match="allowed"):
-        purify(game, np.full((6, 6, 4), 0.3), method, **QUICK[method])
+    refuses(lambda: purify(game, np.full((6, 6, 4), 0.3), method, **QUICK[method]), "allowed")
 
 
 @pytest.mark.parametrize(
@@ -118,8 +118,7 @@ def test_what_is_no_policy_is_refused(game: HogEngine, method: str) -> None:
     ],
 )
 def test_arguments_of_no_purifier(game: HogEngine, method: Any, given: Any, says: str) -> None:
-    with pytest.raises(ValueError, match=says):
-        purify(game, np.full((6, 6, 4), 0.25), method, **given)
+    refuses(lambda: purify(game, np.full((6, 6, 4), 0.25), method, **given), says)
 
 
 @pytest.mark.parametrize("kind", [toys.kuhn, TwoNumbers])
@@ -140,5 +139,4 @@ def test_purifiers_of_ones_own_work_on_every_game(
     monkeypatch.setitem(PURIFIERS, "mixed", Mixed)
     uniform = np.full(game.shape, 1.0 / game.num_actions)
     assert (purify(game, uniform, "last") == game.num_actions - 1).all()
-    with pytest.raises(StrategyError, match=r"has shape \(.*; allowed: \("):
-        purify(game, uniform, "mixed")
+    refuses(lambda: purify(game, uniform, "mixed"), r"has shape \(.*; allowed: \(", StrategyError)

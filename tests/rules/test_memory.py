@@ -10,11 +10,11 @@ from hogeq.rules.memory import (
     Memory,
     all_memories,
     axes,
+    count_records,
     memory_columns,
     memory_fields,
     memory_line,
     memory_texts,
-    records_left,
     states,
 )
 from hogeq.rules.turn import play_turn, turn_effects
@@ -97,7 +97,7 @@ class Copycat(hogeq.MemoryPart):
 def test_a_part_of_any_name_is_played_and_told(name: str) -> None:
     hogeq.rule_part("memory")(type(name, (Copycat,), {"__doc__": Copycat.__doc__}))
     rules = Rules(goal=20, max_dice=2, memory=name)
-    assert len(all_memories(rules)) == states(rules) == records_left(rules) == 3
+    assert len(all_memories(rules)) == states(rules) == count_records(rules) == 3
     one, two = Memory(state=1), Memory(state=2)
     assert play_turn(rules, 0, 0, Memory(), 2, (2, 3))[:2] == (5, 0)
     assert play_turn(rules, 0, 0, Memory(), 2, (2, 3)).memory == two
@@ -122,7 +122,7 @@ def test_a_part_of_any_name_is_played_and_told(name: str) -> None:
 
 def test_without_a_part_nothing_else_is_remembered() -> None:
     rules = Rules(goal=20, max_dice=2, memory=str(b"none", "ascii"))  # not the same object
-    assert states(rules) == records_left(rules) == 1
+    assert states(rules) == count_records(rules) == 1
     assert memory_fields(rules, Memory()) == {}
     turn = play_turn(rules, 0, 0, Memory(), 0, ())
     assert (turn.bonus, turn.again, turn.memory) == (0, False, Memory())

@@ -50,10 +50,7 @@ def part(name: str, score: int, opponent: int) -> int:
     """Ask a landing, a swap or More Boar."""
     ours, theirs = (
         next(kind[name] for kind in kinds if name in kind)
-        for kinds in (
-            (LANDINGS, SWAPS, MORE_BOAR),
-            (parts.LANDINGS, parts.SWAPS, parts.MORE_BOAR),
-        )
+        for kinds in ((LANDINGS, SWAPS, MORE_BOAR), (parts.LANDINGS, parts.SWAPS, parts.MORE_BOAR))
     )
     result = ours(score, opponent)
     assert type(result) in {int, bool}

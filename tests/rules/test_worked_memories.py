@@ -6,12 +6,7 @@ import pytest
 
 from hogeq.rules import EDITIONS, Rules
 from hogeq.rules.memory import Memory, next_memory
-from hogeq.rules.turn import (
-    Landing,
-    dice_sides,
-    effect,
-    play_turn,
-)
+from hogeq.rules.turn import Landing, dice_sides, effect, play_turn
 from tests.rules.test_worked_examples import FA18, FA19, HW13, SP21, START, SU20, SU21, twin
 from tests.twin import State
 from tests.twin.turn import Memory as TwinMemory

@@ -14,20 +14,8 @@ import yaml
 
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
-from hogeq.runs.files import (
-    CHECKPOINT,
-    FILES,
-    MANIFEST,
-    METRICS,
-)
-from hogeq.runs.sweep import (
-    FIGURE,
-    TABLE,
-    TIME_COLUMNS,
-    SweepSummary,
-    load_sweep,
-    run_sweep,
-)
+from hogeq.runs.files import CHECKPOINT, FILES, MANIFEST, METRICS
+from hogeq.runs.sweep import FIGURE, TABLE, TIME_COLUMNS, SweepSummary, load_sweep, run_sweep
 from hogeq.support.workers import Remote
 
 ROOT = Path(__file__).parents[2]

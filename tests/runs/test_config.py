@@ -220,15 +220,12 @@ BAD_YAML = [
 
 
 @pytest.mark.parametrize(("text", "parts"), BAD_YAML, ids=range(len(BAD_YAML)))
-def test_bad_yaml(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | bytes, parts: list[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    file = written(tmp_path, text)
+def test_bad_yaml(in_folder: Path, text: str | bytes, parts: list[str]) -> None:
+    file = written(in_folder, text)
     message = refusal(file)
     for part in parts:
         assert part in message, message
-    assert list(tmp_path.iterdir()) == [file]  # in particular no "x": nothing was run
+    assert list(in_folder.iterdir()) == [file]  # in particular no "x": nothing was run
 
 
 def test_unreadable_files(tmp_path: Path) -> None:

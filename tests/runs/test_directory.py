@@ -31,6 +31,8 @@ from hogeq.runs.files import (
     readable_manifest,
 )
 from hogeq.support.files import replacing
+from tests.processes import python
+from tests.strategies.strategy_files import saved, zipped
 
 ROOT = Path(__file__).parents[2]
 STATE = {
@@ -38,10 +40,7 @@ STATE = {
     "empty": np.zeros((0,)),
     "iteration": np.array(7, np.int64),
 }
-ROWS = (
-    Metrics(1, 0.1, 0.9, 0.95, 0.3, 0.2, 1.0),
-    Metrics(2, 1 / 3, 0.7, 0.8, math.nan, 0.1, 0.75),
-)
+ROWS = (Metrics(1, 0.1, 0.9, 0.95, 0.3, 0.2, 1.0), Metrics(2, 1 / 3, 0.7, 0.8, math.nan, 0.1, 0.75))
 SAVED = Checkpoint("toy", "f" * 64, 7, 1.5, 2.5, ROWS, STATE)
 
 
@@ -120,9 +119,7 @@ def test_a_real_limit_on_file_sizes_leaves_what_was_there(folder: Path) -> None:
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); "
         "RunDirectory.resume(sys.argv[1]).write('policy.npz', bytes(5000))"
     )
-    done = subprocess.run(  # noqa: S603 - our own code
-        [sys.executable, "-c", code, folder], capture_output=True, cwd=ROOT, text=True, check=False
-    )
+    done = python("-c", code, folder)
     assert "ResultsError" in done.stderr.splitlines()[-1]
     assert "policy.npz cannot be written: File too large" in done.stderr
     assert contents(folder) == before
@@ -236,41 +233,22 @@ def test_truncated_checkpoints(folder: Path, data: st.DataObject) -> None:
     assert "truncated or not a checkpoint" in message
 
 
-def npz(**arrays: Any) -> bytes:
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    return file.getvalue()
-
-
-def npy(array: Any) -> bytes:
-    file = io.BytesIO()
-    np.save(file, array, allow_pickle=True)
-    return file.getvalue()
-
-
 class Bomb:
     def __reduce__(self) -> tuple[Any, ...]:
         return (os.mkdir, ("exploded",))
 
 
-def zipped(**files: bytes) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        for name, data in files.items():
-            archive.writestr(name, data)
-    return file.getvalue()
-
-
 def test_foreign_checkpoints(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder.parent)
+    pickled = saved(np.save, np.array([Bomb()]), allow_pickle=True)
     for data, part in (
         (b"", "truncated or not a checkpoint: is not an .npz file"),
         (b"1,2,3", "truncated or not a checkpoint: is not an .npz file"),
         (pickle.dumps(Bomb()), "truncated or not a checkpoint"),
-        (zipped(**{"schema.npy": npy(np.array([Bomb()]))}), "members are damaged, or no arrays"),
-        (npz(policy=np.zeros((3, 3, 2))), "no schema version"),
-        (npz(schema=np.int64(99)), "schema version 99"),
-        (npz(schema=np.int64(1)), "made by solver none"),
+        (zipped(pickled, "schema.npy", zipfile.ZIP_STORED), "members are damaged, or no arrays"),
+        (saved(np.savez, policy=np.zeros((3, 3, 2))), "no schema version"),
+        (saved(np.savez, schema=np.int64(99)), "schema version 99"),
+        (saved(np.savez, schema=np.int64(1)), "made by solver none"),
     ):
         (folder / "checkpoint.npz").write_bytes(data)
         message = refusal(lambda: load(folder))

@@ -10,7 +10,7 @@ import pytest
 from hogeq.runs.config import config_from
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.files import CONFIG, MANIFEST, METRICS, HeldError, Metrics, ResultsError, figures_in
-from hogeq.runs.index import differing, find_runs, ordered, read_run, selected
+from hogeq.runs.index import differing_keys, find_runs, read_run, select_runs, sort_runs
 from tests.cli.calls import ask, ok, refused
 
 FIGURES = {
@@ -158,9 +158,9 @@ def test_links_are_followed_once(root: Path, tmp_path_factory: pytest.TempPathFa
 
 def test_order_and_difference(root: Path) -> None:
     found, _ = find_runs(root)
-    assert [run.name for run in ordered(found, "seconds")] == ["b", "a", "c"]
-    assert [run.name for run in ordered(found, "matrix_bound")][-1] == "c"
-    keys = differing(found)
+    assert [run.name for run in sort_runs(found, "seconds")] == ["b", "a", "c"]
+    assert [run.name for run in sort_runs(found, "matrix_bound")][-1] == "c"
+    keys = differing_keys(found)
     assert {"solver.alpha", "rules.zero_dice"} <= set(keys)
     assert not {"name", "rules.goal", "solver.iterations"} & set(keys)
 
@@ -169,7 +169,7 @@ def test_a_switch_is_not_the_number_that_equals_it(root: Path) -> None:
     runs = [read_run(root / "b"), read_run(root / "c")]
     runs[0].config["flag"], runs[1].config["flag"] = True, 1
     for value, names in ((True, ["b"]), (1, ["c"]), (1.0, ["c"]), (False, [])):
-        assert [run.name for run in selected(runs, where=[("flag", value)])] == names
+        assert [run.name for run in select_runs(runs, where=[("flag", value)])] == names
 
 
 def shown(*arguments: object) -> list[str]:

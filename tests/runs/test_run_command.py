@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from hogeq.runs.files import MANIFEST, METRICS, read_metrics
 from hogeq.runs.runner import run_experiment as run
 from hogeq.search.results import WIN_RATES
@@ -61,10 +59,7 @@ BAD_ARGUMENTS = [
 
 
 @quick
-def test_bad_input_is_one_line_status_2_and_touches_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_bad_input_is_one_line_status_2_and_touches_nothing(in_folder: Path) -> None:
     names = {"CONFIG": str(written(Path())), "RUN": "results/trial"}
     run(trial("solver.iterations=3"), "results")
 

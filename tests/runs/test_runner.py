@@ -117,8 +117,7 @@ def test_recorded_seconds_are_without_compiling(
 
 
 @pytest.mark.parametrize(
-    "override",
-    ["solver.epsilon=0.9", "rules={edition: su20, goal: 2000, max_dice: 50}"],
+    "override", ["solver.epsilon=0.9", "rules={edition: su20, goal: 2000, max_dice: 50}"]
 )
 def test_what_the_game_or_the_solver_refuses_is_refused_before_anything_is_written(
     tmp_path: Path, override: str

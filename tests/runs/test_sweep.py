@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -12,30 +13,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 from hogeq.cli import main
 from hogeq.runs import runner
+from hogeq.runs.config import config_from
 from hogeq.runs.directory import RunDirectory
-from hogeq.runs.files import (
-    CONFIG,
-    FILES,
-    METRICS,
-    ResultsError,
-    lock,
-    read_metrics,
-)
+from hogeq.runs.files import CONFIG, FILES, METRICS, ResultsError, lock, read_metrics
 from hogeq.runs.index import find_runs
 from hogeq.runs.runner import run_experiment as run
-from hogeq.runs.sweep import (
-    FIGURE,
-    TABLE,
-    TOKEN,
-    compute_point,
-    load_sweep,
-)
+from hogeq.runs.sweep import FIGURE, TABLE, TOKEN, compute_point, load_sweep
 from hogeq.support.workers import Remote
+from hogeq.support.yaml import ConfigError
 from tests.cli.calls import ok, said
-from tests.runs.sweeps import BASE, GRID, contents, here, manifest, written
+from tests.runs.sweeps import BASE, GRID, ROOT, contents, here, manifest, written
 from tests.runs.trials import quick
 
 # --- what is done, cut off, failed ----------------------------------------------------------------
@@ -184,9 +175,8 @@ CHOICE = EFG + 'p "" 1 1 "" { "a" "b" } 0\nt "" 1 "" { 1 -1 }\nt "" 2 "" { -1 1 
 
 @pytest.mark.slow
 def test_games_are_swept_in_their_own_units(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    in_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     Path("pennies.efg").write_text(PENNIES)
     Path("choice.efg").write_text(CHOICE)
     base = {key: part for key, part in BASE.items() if key != "rules"}
@@ -196,7 +186,7 @@ def test_games_are_swept_in_their_own_units(
         "hogeq.figures.intervals", lambda *given, units: drawn.append((given, units))
     )
     grid = {"game": ["pennies.efg", "choice.efg"], "forget": ["", "own_actions"], "seed": [0, 1]}
-    found = here(written(tmp_path, base=base, grid=grid), tmp_path)
+    found = here(written(in_folder, base=base, grid=grid), in_folder)
     # Best responses to the uniform policy, by hand: 3 in either seat, which is even; 1 and 0.
     wanted = {"pennies.efg": (3.0, 0.0), "choice.efg": (0.5, 1.0)}
     for row in found.to_json()["rows"]:
@@ -215,7 +205,7 @@ def test_games_are_swept_in_their_own_units(
         assert metrics[-1].nash_conv == pytest.approx(row["nash_conv"], abs=1e-12)
     (found.directory / FIGURE).touch()
     points = [{"game": "choice.efg"}, {"rules": BASE["rules"]}]
-    mixed = here(written(tmp_path, base=base, points=points), tmp_path)
+    mixed = here(written(in_folder, base=base, points=points), in_folder)
     assert "win rates beside payoffs" in mixed.no_figure_reason
     assert len(drawn) == 1
     assert not (mixed.directory / FIGURE).exists()
@@ -224,7 +214,118 @@ def test_games_are_swept_in_their_own_units(
     assert "%" not in first
     assert "%" in second
     assert "1.000000000" not in second
-    assert here(written(tmp_path, base=base, grid=grid), tmp_path).done_before == 8
+    assert here(written(in_folder, base=base, grid=grid), in_folder).done_before == 8
     Path("pennies.efg").write_text(PENNIES.replace("4 2", "5 1"))
     with pytest.raises(ResultsError, match=r"another game: that of pennies\.efg has changed since"):
-        here(written(tmp_path, base=base, grid=grid), tmp_path)
+        here(written(in_folder, base=base, grid=grid), in_folder)
+
+
+# --- the file of a sweep --------------------------------------------------------------------------
+
+
+def test_a_grid_is_every_combination_and_points_are_crossed_with_it(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        grid={"seed": [0, 3]},
+        points=[
+            {"solver.name": "cfr"},
+            {"solver": {"name": "dcfr", "alpha": 2.0, "iterations": 4}},
+        ],
+    )
+    found = load_sweep(path, ["rules.goal=9"])
+    assert found.keys == ("solver.name", "solver", "seed")
+    settings = [
+        (point.config.solver.name, point.config.solver.iterations, point.config.seed)
+        for point in found.points
+    ]
+    assert settings == [("cfr", 6, 0), ("cfr", 6, 3), ("dcfr", 4, 0), ("dcfr", 4, 3)]
+    assert {point.config.rules.goal for point in found.points} == {9}
+    assert len({point.name for point in found.points}) == 4
+    first = found.points[0]
+    want = {**BASE, "name": first.name, "seed": 0}
+    want = {
+        **want,
+        "rules": {**BASE["rules"], "goal": 9},
+        "solver": {"name": "cfr", "iterations": 6},
+    }
+    assert first.config == config_from(want)
+
+
+def test_names_say_what_is_set_and_stay_when_a_sweep_grows(tmp_path: Path) -> None:
+    names = [point.name for point in load_sweep(written(tmp_path, grid=GRID)).points]
+    assert names == [
+        f"edition={edition},seed={seed}" for edition in ("su20", "fa22") for seed in (0, 1)
+    ]
+    grown = {"rules.edition": ["fa22", "sp21", "su20"], "seed": [0, 1, 2]}
+    more = load_sweep(written(tmp_path, grid=grown)).points
+    assert set(names) < {point.name for point in more}
+    odd = load_sweep(written(tmp_path, grid={"rules": [{"edition": "su20", "goal": 9}, "fa22"]}))
+    for point in odd.points:
+        assert len(point.name) < 100
+
+
+def test_the_base_may_be_a_file_beside(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text(yaml.safe_dump({**BASE, "name": "base"}))
+    path = written(tmp_path, base="base.yaml", grid=GRID)
+    assert load_sweep(path) == load_sweep(written(tmp_path, grid=GRID))
+    assert len(load_sweep(ROOT / "configs" / "sweep.yaml").points) == 8
+    assert len(load_sweep(ROOT / "configs" / "averaging.yaml").points) == 6
+
+
+def test_the_page_shows_the_sweep_that_is_there() -> None:
+    text = (ROOT / "docs" / "sweeps.md").read_text("utf-8")
+    shown, slurm = (
+        re.search(rf"```{kind}\n(.*?)```", text, re.DOTALL) for kind in ("yaml", "python")
+    )
+    assert shown is not None
+    assert slurm is not None
+    assert yaml.safe_load(shown[1]) == yaml.safe_load((ROOT / "configs/sweep.yaml").read_text())
+    compile(slurm[1], "slurm.py", "exec")
+
+
+REFUSED = [
+    ({}, ["grid, points: both missing"]),
+    ({"grid": {"seed": []}}, ["grid", "none empty"]),
+    ({"grids": {"seed": [1]}}, ["grids", "unknown key", "nearest: grid"]),
+    ({"grid": {"name": ["a"]}}, ["a sweep names its points itself"]),
+    ({"grid": {"solver.iteratons": [1]}}, ["iteratons=1", "nearest: iterations"]),
+    ({"grid": {"seed": [0, 0]}}, ["seed=0 and seed=0", "same run"]),
+    ({"grid": {"solver..name": ["cfr"]}}, ["solver..name", "not a key's path"]),
+    ({"points": [{"rules.goal": 2000, "rules.max_dice": 50}]}, ["goal=2000", "GiB"]),
+    ({"grid": {"seed": [*range(400)], "rules.goal": [*range(400)]}}, ["160,000 points"]),
+    ({"grid": GRID, "base": "none.yaml"}, ["none.yaml", "cannot be read"]),
+]
+
+
+@pytest.mark.parametrize(("parts", "words"), REFUSED, ids=lambda part: str(part)[:40])
+def test_what_cannot_be_run_is_refused_in_one_line_before_anything_runs(
+    tmp_path: Path, parts: dict[str, Any], words: list[str]
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_sweep(written(tmp_path, **parts))
+    message = str(caught.value)
+    assert message.isprintable()
+    assert str(tmp_path) in message
+    for word in words:
+        assert word in message
+
+
+@pytest.mark.parametrize(
+    ("override", "parts"),
+    [
+        ("solver.name=cfr", {"grid": {"solver.name": ["cfr", "dcfr"]}}),
+        ("rules.goal=9", {"grid": {"rules": [{"edition": "fa22", "goal": 8}]}}),
+    ],
+)
+def test_what_every_point_sets_again_is_not_set_in_the_base(
+    tmp_path: Path, override: str, parts: dict[str, Any]
+) -> None:
+    with pytest.raises(ConfigError, match=f"^--set {override}: without effect") as caught:
+        load_sweep(written(tmp_path, **parts), [override])
+    assert caught.value.args[0].isprintable()
+
+
+def test_what_some_points_set_is_set_in_the_base_for_the_others(tmp_path: Path) -> None:
+    path = written(tmp_path, points=[{"seed": 1}, {"rules.goal": 7}])
+    seeds = [point.config.seed for point in load_sweep(path, ["seed=5"]).points]
+    assert seeds == [1, 5]

@@ -17,12 +17,7 @@ import pytest
 
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
-from hogeq.runs.files import (
-    CHECKPOINT,
-    FINAL_STRATEGY,
-    MATRIX,
-    POLICY,
-)
+from hogeq.runs.files import CHECKPOINT, FINAL_STRATEGY, MATRIX, POLICY
 from hogeq.solvers import SOLVERS
 from hogeq.support.workers import ExecutorError, Remote, WorkersLostError, workers
 from tests.cli.calls import said
@@ -100,10 +95,7 @@ class Cluster:
         file = str(self.folder / "scheduler.json")
         dask = sys.executable, "-m", "dask", kind, "--scheduler-file", file, "--no-dashboard"
         return subprocess.Popen(  # noqa: S603 - Dask's own command
-            [*dask, *options],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd=ROOT,
+            [*dask, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT
         )
 
 

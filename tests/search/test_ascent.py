@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.search.ascent import UNUSED, SearchContext
+from hogeq.search.ascent import UNUSED_RANDOM, SearchContext
 from tests import toys
 
 
@@ -33,7 +33,7 @@ def test_ascent_alone_can_stay_on_a_local_summit() -> None:
     ends = {}
     for start in toys.pure_tables(toy, [0, 1]):
         policies = np.stack([start, target])
-        context = SearchContext(toy, None, work, policies, UNUSED)
+        context = SearchContext(toy, None, work, policies, UNUSED_RANDOM)
         ends[tuple(start.argmax(axis=1).tolist())] = context.ascend()[0]
     best, local = (0.9 + 0.5) / 2, (0.5 + 0.5) / 2
     assert ends == pytest.approx({(0, 0): best, (0, 1): best, (1, 0): local, (1, 1): local})

@@ -13,9 +13,9 @@ from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.rules.turn import denominator
 from hogeq.search import branching
-from hogeq.search.branching import ResponseGraph, Responses, Status
+from hogeq.search.branching import ResponseGraph, ResponseProblem, Status
 from hogeq.search.folding import folded
-from hogeq.search.rationals import ExactStates, exact_kuhn, rational
+from hogeq.search.rationals import ExactStates, exact_kuhn, to_fractions
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 from hogeq.trees.decision_problems import RandomTree
@@ -34,7 +34,9 @@ def graph_of(engine: Any) -> ResponseGraph:
 def proved(problem: Any, start: float = 0.0, is_priced: bool = True) -> tuple[float, Any]:
     """Raise a target until it is closed."""
     best = start
-    while (search := problem.close(best + 1e-11, is_priced=is_priced)).status == Status.FOUND:
+    while (
+        search := problem.branch_and_bound(best + 1e-11, is_priced=is_priced)
+    ).status == Status.FOUND:
         assert search.value > best
         best = search.value
     return best, search
@@ -95,7 +97,7 @@ def test_fractions_agree_with_floats() -> None:
     game = small(6, 2)
     graph = graph_of(game)
     exact = ExactStates(graph, denominator(game.rules))
-    policy = rational(random_policy(game, 2).policy.reshape(-1, game.num_actions), 1000)
+    policy = to_fractions(random_policy(game, 2).policy.reshape(-1, game.num_actions), 1000)
     table = np.array([[float(one) for one in row] for row in policy])
     problem = graph.against(np.ones(1), table[None])
     pure = np.random.default_rng(0).integers(0, game.num_actions, 36)
@@ -136,13 +138,13 @@ def test_prices_close_a_search_sooner_and_say_no_less_than_is_true(edition: str)
         best, plain = proved(problem, is_priced=False)
         assert not (plain.tree == forgetting.PRICED).any()
         for target in (best + 1e-11, best + 1e-6, best + 1e-3):
-            plain = problem.close(target, is_priced=False)
-            priced = problem.close(target)
+            plain = problem.branch_and_bound(target, is_priced=False)
+            priced = problem.branch_and_bound(target)
             assert (plain.status, priced.status) == (Status.CLOSED, Status.CLOSED)
             assert best <= priced.bound <= target + 1e-9
             assert len(priced.tree) <= len(plain.tree)
             priced_leaves += int((priced.tree == forgetting.PRICED).sum())
-        assert problem.close(best - 1e-9).status == Status.FOUND
+        assert problem.branch_and_bound(best - 1e-9).status == Status.FOUND
     assert priced_leaves > 3
 
 
@@ -152,14 +154,14 @@ def test_rows_that_recur_have_no_prices() -> None:
     instance = of_tree(tree_of(crossing))
     problem = ResponseGraph.of(instance).against(np.ones(1), np.ones((1, 1, 2)))
     with pytest.raises(ValueError, match="prices: allowed where no play meets a row twice"):
-        problem.close(10.0)
+        problem.branch_and_bound(10.0)
 
 
 def test_a_deadline_ends_a_search() -> None:
     game = small(6, 2)
     table = random_policy(game, 0).policy.reshape(1, -1, game.num_actions)
     problem = graph_of(game).against(np.ones(1), table)
-    search = problem.close(0.0, deadline=Deadline(0.0))
+    search = problem.branch_and_bound(0.0, deadline=Deadline(0.0))
     assert (search.status, len(search.tree)) == (Status.OPEN, 0)
 
 
@@ -170,13 +172,13 @@ def test_a_climb_makes_no_pass_once_the_time_is_over(monkeypatch: pytest.MonkeyP
     start = np.zeros(len(problem.unfixed), np.int64)
     whole = problem.improve(start)
     passes: list[object] = []
-    gradient = Responses.gradient
+    gradient = ResponseProblem.gradient
 
-    def counted(problem: Responses, response: Ints) -> tuple[float, Floats]:
+    def counted(problem: ResponseProblem, response: Ints) -> tuple[float, Floats]:
         passes.append(response)
         return gradient(problem, response)
 
-    monkeypatch.setattr(Responses, "gradient", counted)
+    monkeypatch.setattr(ResponseProblem, "gradient", counted)
     for looks in (0, 1, 2, 10_000):
         passes.clear()
         response, payoff = problem.improve(start, Deadline(looks, count().__next__))
@@ -194,14 +196,14 @@ def test_a_large_problem_is_looked_at_more_often(monkeypatch: pytest.MonkeyPatch
     table = random_policy(game, 0).policy.reshape(1, -1, game.num_actions)
     problem = graph_of(game).against(np.ones(1), table)
     best, _ = proved(problem)
-    whole = problem.close(best + 1e-9)
-    monkeypatch.setattr(branching, "VALUED", 0)
-    again = problem.close(best + 1e-9)
+    whole = problem.branch_and_bound(best + 1e-9)
+    monkeypatch.setattr(branching, "MOST_STATES_AT_ONCE", 0)
+    again = problem.branch_and_bound(best + 1e-9)
     assert again.status == whole.status == Status.CLOSED
     assert again.bound == whole.bound
     assert np.array_equal(again.tree, whole.tree)
     # It looks before the first relaxation, and twice before each.
-    ended = problem.close(best + 1e-9, deadline=Deadline(6.0, count().__next__))
+    ended = problem.branch_and_bound(best + 1e-9, deadline=Deadline(6.0, count().__next__))
     assert (ended.status, len(ended.tree)) == (Status.OPEN, 2)
 
 
@@ -210,13 +212,16 @@ def test_what_there_is_no_time_to_price_has_no_prices(monkeypatch: pytest.Monkey
     table = random_policy(game, 0).policy.reshape(1, -1, game.num_actions)
     problem = graph_of(game).against(np.ones(1), table)
     target = proved(problem)[0] + 1e-9
-    priced, plain = problem.close(target), problem.close(target, is_priced=False)
+    priced, plain = (
+        problem.branch_and_bound(target),
+        problem.branch_and_bound(target, is_priced=False),
+    )
     assert (priced.tree == forgetting.PRICED).any()
-    monkeypatch.setattr(branching, "PRICING", 1e-6)
-    late = problem.close(target, deadline=Deadline(600.0))
+    monkeypatch.setattr(branching, "PRICING_COST", 1e-6)
+    late = problem.branch_and_bound(target, deadline=Deadline(600.0))
     assert np.array_equal(late.tree, plain.tree)
     assert late.bound == plain.bound
-    assert np.array_equal(problem.close(target).tree, priced.tree)  # with no limit
+    assert np.array_equal(problem.branch_and_bound(target).tree, priced.tree)  # with no limit
 
 
 def test_a_game_that_ends_at_once_pays() -> None:
@@ -225,8 +230,8 @@ def test_a_game_that_ends_at_once_pays() -> None:
     problem = ResponseGraph.of(instance).against(np.ones(1), np.ones((1, 1, 3)))
     assert [problem.value(np.array([one])) for one in range(3)] == [0.0, 1.0, 0.25]
     assert problem.gradient(problem.unfixed)[1].tolist() == [0.0, 1.0, 0.25]
-    assert problem.close(0.5).status == Status.FOUND
-    assert problem.close(1.0).bound == pytest.approx(1.0, abs=1e-12)
+    assert problem.branch_and_bound(0.5).status == Status.FOUND
+    assert problem.branch_and_bound(1.0).bound == pytest.approx(1.0, abs=1e-12)
 
 
 def test_an_escape_changes_two_rows_at_once() -> None:
@@ -243,7 +248,7 @@ def test_an_escape_changes_two_rows_at_once() -> None:
     assert start.tolist() == [0, 0]
     assert problem.escape(start, 0.4)[1] == 0.5  # the target is reached already
     assert problem.escape(start, 0.9, Deadline(0.0))[1] == 0.5
-    assert problem.search([start], 0.9)[1] == 1.0
+    assert problem.ascend_and_escape([start], 0.9)[1] == 1.0
 
 
 def test_fractions_and_folding_end_with_their_time() -> None:
@@ -254,7 +259,7 @@ def test_fractions_and_folding_end_with_their_time() -> None:
     tables, weights = np.eye(game.num_actions)[matrices], np.array([0.5, 0.5])
     problem = graph.against(np.ones(1), tables[:1])
     _, search = proved(problem)
-    policy = rational(tables[0], 1)
+    policy = to_fractions(tables[0], 1)
     proof = Fraction(search.bound), policy, problem, search.tree
     assert exact.is_at_most(*proof)
     assert not exact.is_at_most(*proof, Deadline(0.0))

@@ -17,15 +17,8 @@ import pytest
 
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
-from hogeq.search.certificate import (
-    certify,
-    check_certificate,
-    hog_problems,
-)
-from hogeq.search.certificate_files import (
-    MOST_COVER,
-    Certificate,
-)
+from hogeq.search.certificate import certify, check_certificate, hog_problems
+from hogeq.search.certificate_files import MOST_COVER, Certificate
 from hogeq.search.lifted_bound import LiftedBound, Revision, Step
 from hogeq.strategies.conversion import strategy_of
 from hogeq.strategies.strategy import Mixture, Strategy
@@ -185,7 +178,7 @@ def prices_of(found: LiftedBound) -> list[Floats]:
     """Copy the prices of each part, by cell: (C, H, K)."""
     tables = []
     responders = found._responder
-    for part in responders.parts:
+    for part in responders.responders:
         passes = part.passes
         cells = passes.graph.row[passes.positions]
         table = np.zeros_like(part.arrays.prices)
@@ -205,7 +198,7 @@ def check_parts(case: Case, steps: list[Step | Revision]) -> None:
         before = now
         old = charged.get(step.row, [np.zeros(())] * len(more))
         charged[step.row] = [x + y for x, y in zip(old, more, strict=True)]
-    for one in found._responder.parts:  # what was kept between passes must not matter
+    for one in found._responder.responders:  # what was kept between passes must not matter
         one.arrays.values[:] = one.arrays.way_values[:] = -1.0
     bound = found.bound()
     value, refunds = theorem(case, charged)

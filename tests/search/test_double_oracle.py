@@ -5,7 +5,7 @@ from typing import TypeAlias
 import numpy as np
 import pytest
 
-from hogeq.search.double_oracle import rounds
+from hogeq.search.double_oracle import double_oracle_rounds
 from hogeq.search.matrix_games import matrix_game
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
@@ -45,7 +45,7 @@ class Pools:
 def test_the_last_mixtures_are_an_equilibrium_of_the_whole_game(seed: int) -> None:
     payoffs = np.random.default_rng(seed).normal(size=(30, 20))
     game = Pools(payoffs)
-    mixtures = list(rounds(game, FOREVER))
+    mixtures = list(double_oracle_rounds(game, FOREVER))
     rows, columns = mixtures[-1]
     value, *_ = matrix_game(payoffs)
     assert (rows @ payoffs).min() == pytest.approx(value, abs=1e-6)
@@ -57,10 +57,10 @@ def test_a_first_round_responds_to_any_mixtures() -> None:
     game = Pools(np.eye(3))
     first = np.eye(3)[0], np.eye(3)[0]  # the response of rows, 0, is in the pool
     game.pools[1] = [1]
-    mixtures = list(rounds(game, FOREVER, first))
+    mixtures = list(double_oracle_rounds(game, FOREVER, first))
     assert mixtures[0] is first
     assert len(mixtures) > 1
 
 
 def test_without_time_there_is_no_round() -> None:
-    assert not list(rounds(Pools(np.eye(3)), Deadline(0.0)))
+    assert not list(double_oracle_rounds(Pools(np.eye(3)), Deadline(0.0)))

@@ -18,23 +18,12 @@ from hogeq.model.priced import Problem
 from hogeq.rules import rules_from
 from hogeq.search import certificate, lifted_bound
 from hogeq.search.bounds import full_memory_bound, upper_bound
-from hogeq.search.certificate import (
-    certify,
-    check_certificate,
-    hog_problems,
-)
+from hogeq.search.certificate import certify, check_certificate, hog_problems
 from hogeq.search.certificate_files import Certificate
 from hogeq.search.lifted_bound import LiftedBound, Revision, Step, replay
 from hogeq.strategies.conversion import strategy_of
 from hogeq.strategies.strategy import Mixture, Strategy
-from tests.search.games import (
-    best_response,
-    matrices_of,
-    mixture_of,
-    random_policy,
-    small,
-    ticks,
-)
+from tests.search.games import best_response, matrices_of, mixture_of, random_policy, small, ticks
 
 ROOT = Path(__file__).parents[2]
 
@@ -184,7 +173,7 @@ def test_a_row_that_claims_nothing_has_nothing_to_revise() -> None:
 def test_more_claims_than_fit_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     game = small(12, 3)
     policy = random_policy(game, 4)
-    monkeypatch.setattr(lifted_bound, "KEPT", 200_000)
+    monkeypatch.setattr(lifted_bound, "MOST_STORED_BYTES", 200_000)
     found = certify(problems(game, policy), 0.5)
     claimed = {step.row for step in found.steps}
     kept = {row for row in range(144) if found.can_revise(row)}
@@ -192,9 +181,9 @@ def test_more_claims_than_fit_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> N
     assert kept < claimed
     assert {step.row for step in found.steps if isinstance(step, Revision)} <= kept
     # Whoever checks knows which rows are revised, and keeps all of them.
-    monkeypatch.setattr(lifted_bound, "KEPT", 0)
+    monkeypatch.setattr(lifted_bound, "MOST_STORED_BYTES", 0)
     assert replay(problems(game, policy), found.steps).bound() == found.bound()
-    monkeypatch.setattr(lifted_bound, "REPLAYED", 100_000)
+    monkeypatch.setattr(lifted_bound, "MOST_REPLAYED_BYTES", 100_000)
     with pytest.raises(ValueError, match=r"^steps: claims of \d+ revised rows need up to "):
         replay(problems(game, policy), found.steps)
 

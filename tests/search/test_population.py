@@ -9,7 +9,7 @@ from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import attack
-from hogeq.search.population import BATCH, CounterPool, Population
+from hogeq.search.population import MEMBERS_PER_BATCH, CounterPool, Population
 from hogeq.search.results import Budget
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats
@@ -41,7 +41,10 @@ def test_rates_are_exact_from_both_sides(game: HogEngine, policy: Floats) -> Non
 
 
 def test_values_are_weighted_by_member(game: HogEngine, policy: Floats) -> None:
-    members, weights = matrices(game, BATCH + 3), np.linspace(0.1, 1.0, BATCH + 3)
+    members, weights = (
+        matrices(game, MEMBERS_PER_BATCH + 3),
+        np.linspace(0.1, 1.0, MEMBERS_PER_BATCH + 3),
+    )
     population = Population(game, members, weights)
     found = population.measure(policy)
     each = [action_values(game, policy, member) for member in members]

@@ -12,7 +12,7 @@ from hogeq.model.rows import softmax
 from hogeq.rules import rules_from
 from hogeq.search.ascent import random_policy
 from hogeq.search.attack import attack
-from hogeq.search.counter_search import CounterSearch, new_trails
+from hogeq.search.counter_search import CounterSearch, OngoingSearches
 from hogeq.search.results import Budget
 from hogeq.solvers.bundle import ProximalBundle
 from hogeq.solvers.cuts import BundleState, Check, cut, search
@@ -153,7 +153,8 @@ def test_searches_model_what_they_find_and_known_models_that_miss_by_more_than_i
         CounterSearch(policy),
         CounterSearch(others[0], 3, sweeps=2),
     ]
-    trails = new_trails(small, 3, 10).searches(small, target, pool[:0], 2, (0, 1))
+    first = OngoingSearches.to_begin(small, 3, 10)
+    trails = first.list_searches(small, target, pool[:0], 2, (0, 1))
     rates = [win_rate(small, counter, policy).win_rate for counter in pool]
     off = [0.02, 0.01, -0.02, 0.0]
     checks = [

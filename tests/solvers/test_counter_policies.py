@@ -5,7 +5,12 @@ from itertools import product
 import numpy as np
 
 import hogeq
-from hogeq.solvers.counter_policies import FEW, UNIT, CounterPolicies, dyadic_policies
+from hogeq.solvers.counter_policies import (
+    MOST_POLICIES,
+    PROBABILITY_UNIT,
+    CounterPolicies,
+    dyadic_policies,
+)
 from hogeq.solvers.symmetric import SymmetricGame
 from hogeq.support.deadline import Deadline
 
@@ -20,7 +25,7 @@ def test_few_policies_win_more_than_the_heaviest_matrices() -> None:
     """Against all responses of a small box, which are tried one by one."""
     game = small_game()
     draw = np.random.default_rng(0)
-    matrices = draw.integers(0, game.actions, (FEW + 4, game.rows))
+    matrices = draw.integers(0, game.actions, (MOST_POLICIES + 4, game.rows))
     weights = draw.dirichlet(np.ones(len(matrices)))
     free_rows = [1, 4, 5, 8]
     corners = [game.eye[:1]] * game.rows
@@ -28,11 +33,11 @@ def test_few_policies_win_more_than_the_heaviest_matrices() -> None:
         corners[row] = game.eye
     responses = np.zeros((1, game.rows), np.int64)
     search = CounterPolicies(game, corners, responses, Deadline())
-    heaviest = game.policy(matrices[np.argsort(-weights)[:FEW]])
-    rate_of_matrices, _ = search.least_rate(heaviest)
+    heaviest = game.policy(matrices[np.argsort(-weights)[:MOST_POLICIES]])
+    rate_of_matrices, _ = search.optimise_weights(heaviest)
     found = search.search(weights, matrices)
-    assert len(found.weights) == len(found.policies) <= FEW
-    for numbers, unit in ((found.weights, 2.0**-40), (found.policies, UNIT)):
+    assert len(found.weights) == len(found.policies) <= MOST_POLICIES
+    for numbers, unit in ((found.weights, 2.0**-40), (found.policies, PROBABILITY_UNIT)):
         assert (numbers / unit == np.round(numbers / unit)).all()
         assert (numbers.sum(axis=-1) == 1.0).all()
     every = np.zeros((game.actions ** len(free_rows), game.rows), np.int64)
@@ -45,10 +50,10 @@ def test_few_policies_win_more_than_the_heaviest_matrices() -> None:
 
 def test_without_time_it_gives_the_heaviest_matrices() -> None:
     game = small_game()
-    matrices = np.random.default_rng(1).integers(0, game.actions, (FEW + 2, game.rows))
+    matrices = np.random.default_rng(1).integers(0, game.actions, (MOST_POLICIES + 2, game.rows))
     responses = np.zeros((1, game.rows), np.int64)
     search = CounterPolicies(game, game.graph.pure, responses, Deadline(0.0))
-    found = search.search(np.arange(1.0, FEW + 3.0), matrices)
+    found = search.search(np.arange(1.0, MOST_POLICIES + 3.0), matrices)
     heaviest = [matrix.tolist() for matrix in matrices[2:]]
     assert all(policy.argmax(axis=-1).tolist() in heaviest for policy in found.policies)
 
@@ -58,4 +63,4 @@ def test_rounded_rows_sum_to_one() -> None:
     rounded = dyadic_policies(policies)
     assert (rounded >= 0.0).all()
     assert (rounded.sum(axis=-1) == 1.0).all()
-    assert np.abs(rounded - policies).max() <= 7 * UNIT
+    assert np.abs(rounded - policies).max() <= 7 * PROBABILITY_UNIT

@@ -11,11 +11,11 @@ import hogeq
 from hogeq.rules.turn import denominator
 from hogeq.search.branching import ResponseGraph, Status
 from hogeq.search.matrix_games import PoolGame
-from hogeq.search.rationals import ExactStates, floats, rational, solve_equations
+from hogeq.search.rationals import ExactStates, solve_equations, to_floats, to_fractions
 from hogeq.solvers import existence
-from hogeq.solvers.descent import NEAR, centre
+from hogeq.solvers.descent import MODELLED_GAP, centre
 from hogeq.solvers.symmetric import (
-    TIE,
+    TIE_MARGIN,
     SymmetricGame,
     dyadic_weights,
     minimal_support,
@@ -64,7 +64,7 @@ def test_a_matrix_wins_of_each_of_a_pool_what_all_actions_laid_out_say() -> None
     symmetric = SymmetricGame(ResponseGraph.of(engine.graph.against(uniform)))
     shape = 5, symmetric.rows
     pool = np.random.default_rng(0).integers(engine.num_actions, size=shape)
-    wins = symmetric.wins(pool[0], pool)
+    wins = symmetric.win_rates(pool[0], pool)
     np.testing.assert_array_equal(wins, symmetric.against(pool).values(pool[0]))
     own, *others = pool.reshape(5, *engine.shape[:-1])
     rates = [game.win_rate(own, other).win_rate for other in (own, *others)]
@@ -80,10 +80,10 @@ def test_a_policy_moves_off_a_pool_that_it_beats() -> None:
     policy = game.existence(10.0).policy
     matrices = np.random.default_rng(0).integers(engine.num_actions, size=(50, symmetric.rows))
     rates = symmetric.against_policy(policy)
-    beaten = matrices[[rates.value(matrix) < 0.5 - 2.0 * NEAR for matrix in matrices]]
+    beaten = matrices[[rates.value(matrix) < 0.5 - 2.0 * MODELLED_GAP for matrix in matrices]]
     assert len(beaten)
     moved = centre(symmetric, policy, beaten, Deadline())
-    assert symmetric.against_policy(moved).respond([], 0.5 + TIE).status == Status.CLOSED
+    assert symmetric.against_policy(moved).respond([], 0.5 + TIE_MARGIN).status == Status.CLOSED
 
 
 def test_coins_decided_by_all_matrices() -> None:
@@ -153,7 +153,7 @@ def test_chances_of_too_many_dice_are_not_taken_for_fractions(edition: str) -> N
 
 def test_boxes_need_no_proof_of_the_policy(monkeypatch: pytest.MonkeyPatch) -> None:
     """If the policy's exploitability is too hard to prove, the upper end is full memory's."""
-    monkeypatch.setattr(existence, "MOST", 0)
+    monkeypatch.setattr(existence, "PROOF_RELAXATIONS", 0)
     found = hogeq.Game(TWO_COINS).existence(30.0)
     assert found.kind == "none"
     assert 0.001 < found.lower <= 1 / 216 < found.upper
@@ -177,12 +177,12 @@ def test_other_games_are_refused(given: Any, says: str) -> None:
 def test_probabilities_are_rounded_to_small_denominators() -> None:
     known = [[Fraction(19, 199), Fraction(180, 199), Fraction(0)], [Fraction(1, 3)] * 3]
     off = np.array([[1e-9, -1e-9, 0.0], [1e-9, 2e-9, -3e-9]])
-    assert rational(floats(known) + off, 256) == known
-    assert rational(np.array([[0.0, 1.0], [1.0, 0.0]]), 1) == [[0, 1], [1, 0]]
+    assert to_fractions(to_floats(known) + off, 256) == known
+    assert to_fractions(np.array([[0.0, 1.0], [1.0, 0.0]]), 1) == [[0, 1], [1, 0]]
     draws = np.random.default_rng(0).dirichlet(np.ones(5), 100)
-    rows = rational(draws, 256)
+    rows = to_fractions(draws, 256)
     assert all(sum(row) == 1 and min(row) >= 0 for row in rows)
-    assert np.abs(floats(rows) - draws).max() < 5 / 256
+    assert np.abs(to_floats(rows) - draws).max() < 5 / 256
 
 
 def test_small_parts() -> None:

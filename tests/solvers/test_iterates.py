@@ -102,14 +102,14 @@ def test_bounds_hold_where_only_one_player_has_a_mixture(
 
 def test_nothing_is_begun_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
     solving = Solving(dice(3), FOREVER)
-    monkeypatch.setattr(rows, "MOST_CELLS", iterates.KEPT * solving.tree.legal.size)
+    monkeypatch.setattr(rows, "MOST_CELLS", iterates.MOST_ITERATES * solving.tree.legal.size)
     mix_iterates(solving, FOREVER)
     assert np.isinf(solving.bounds).all()
 
 
 def test_where_dags_are_too_large_iterates_prove_the_value(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = dice(4)
-    monkeypatch.setattr(dags, "dags_of", lambda *_, **__: [None, None])
+    monkeypatch.setattr(dags, "build_dags", lambda *_, **__: [None, None])
     monkeypatch.setattr(dags, "FIRST_SECONDS", 0.0)
     found = dags.solve_tree(tree, 600.0)
     assert (found.method, found.is_proved) == ("iterates", True)
@@ -134,14 +134,14 @@ def test_the_result_names_what_its_ends_come_from(
 ) -> None:
     """Iterates stall after a round of three; columns that follow tighten an end, or none."""
 
-    def columns(solving: Solving, *_: object) -> None:
+    def run_double_oracle(solving: Solving, *_: object) -> None:
         if solving.best and is_better:
             solving.bounds[0] -= 1e-6
 
-    monkeypatch.setattr(dags, "dags_of", lambda *_, **__: [None, None])
-    monkeypatch.setattr("hogeq.solvers.iterates.KEPT", 3)
-    monkeypatch.setattr("hogeq.solvers.iterates.STALLED", 0.0)
-    monkeypatch.setattr(Solving, "columns", columns)
+    monkeypatch.setattr(dags, "build_dags", lambda *_, **__: [None, None])
+    monkeypatch.setattr("hogeq.solvers.iterates.MOST_ITERATES", 3)
+    monkeypatch.setattr("hogeq.solvers.iterates.LARGEST_GAP_RATIO", 0.0)
+    monkeypatch.setattr(Solving, "run_double_oracle", run_double_oracle)
     assert dags.solve_tree(dice(4), 600.0).method == method
 
 

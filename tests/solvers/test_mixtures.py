@@ -72,7 +72,7 @@ def test_models_are_exact_where_they_were_taken_and_steps_are_kept_if_better(
         worst.append(max(rates))
     assert worst[-1] < worst[0]
     one = np.array([win_rate(small, part, state.pool[0]).win_rate for part in state.parts])
-    fresh = cut(small, Strategy.unchecked(state.parts, state.draw), state.pool[0])
+    fresh = cut(small, Strategy.unchecked_mixture(state.parts, state.draw), state.pool[0])
     rows = fresh.gradients.reshape(3, -1)
     np.testing.assert_allclose(
         fresh.constants + (rows * state.parts.reshape(3, -1)).sum(axis=1), one, atol=1e-6
@@ -169,7 +169,7 @@ def test_a_response_is_drawn_as_its_step_and_those_after_it_leave(
     for number in range(1, 10):
         size = 1 / number if step_size == "harmonic" else number**-0.5
         weights = np.append((1.0 - size) * weights, size)
-    given = Strategy.unchecked(one_hot(state.matrices, coins.num_actions), weights)
+    given = Strategy.unchecked_mixture(one_hot(state.matrices, coins.num_actions), weights)
     mixture = solver.mixture(coins, state)
     for known in (given.mean, solver.average(coins, state)):
         one, two = (win_rate(coins, known, each).win_rate for each in (given, mixture))

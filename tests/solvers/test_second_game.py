@@ -53,7 +53,7 @@ def test_an_attack_finds_the_best_response(game: Any, uneven: Floats) -> None:
     found = attack(game, uneven, Budget(starts=2, kicks=15))
     assert found.win_rate == pytest.approx(best, abs=1e-12)
     assert {"near", "far"} == {name.split(".")[0] for name in found.moves}
-    drawn = Strategy.unchecked(np.stack([uneven, uneven]), np.full(2, 0.5))
+    drawn = Strategy.unchecked_mixture(np.stack([uneven, uneven]), np.full(2, 0.5))
     both = attack(game, drawn, Budget(starts=2, kicks=0))
     assert both.win_rate == pytest.approx(best, abs=1e-9)
 

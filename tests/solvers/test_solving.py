@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import hogeq
+from hogeq.search import bounds
 from hogeq.solvers import solving
 from hogeq.solvers.bundle import MixtureBundle
 from hogeq.strategies.strategy import Strategy
@@ -97,7 +98,7 @@ def test_a_search_for_an_equilibrium_keeps_the_best_strategy_that_it_met(
     uniform = np.full(game.engine.shape, 1 / 3)
 
     def poor(*_: object) -> Strategy:
-        return Strategy.unchecked(np.stack([uniform, uniform]), np.full(2, 0.5))
+        return Strategy.unchecked_mixture(np.stack([uniform, uniform]), np.full(2, 0.5))
 
     monkeypatch.setattr(MixtureBundle, "mixture", poor)
     solved = solving.by_one_strategy(game.engine, 10.0)
@@ -116,7 +117,7 @@ def test_the_ends_of_an_equilibrium_hold_where_positions_recur(
     game = hogeq.Game(RECURRING["points"])
     assert game.engine.positions_recur
     assert game.engine.has_memory
-    true_bound = solving.bound_in_time
+    true_bound = bounds.bound_in_time
 
     def too_low(*given: Any) -> float:
         return true_bound(*given) - 1e-5

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from hogeq.games.game import Game
-from hogeq.search.ascent import UNUSED, SearchContext
+from hogeq.search.ascent import UNUSED_RANDOM, SearchContext
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats
 from tests import toys
-from tests.solvers.test_regret_steps import matched, textbook
+from tests.solvers.test_regret import matched, textbook
 from tests.toys import Choice, Node, Toy, first_wins, following
 
 
@@ -147,7 +147,7 @@ def test_the_average_of_fictitious_play_mixes_the_responses_themselves(step_size
     mixture = np.zeros(toy.shape)
     for t in range(1, 8):
         policies = np.stack([np.full(toy.shape, 1 / 2), solver.average(toy, state)])
-        context = SearchContext(toy, None, toy.workspace(2), policies, UNUSED)
+        context = SearchContext(toy, None, toy.workspace(2), policies, UNUSED_RANDOM)
         context.anneal(3, 0.6, (0.03, 3e-4))  # changes policies[0]
         rate = wins(toy, policies[0], policies[1])
         weight = 1 / t if step_size == "harmonic" else t**-0.5

@@ -18,6 +18,7 @@ from hogeq.strategies.arrays import (
     one_hot,
 )
 from hogeq.support.aliases import Floats
+from tests.refusals import refuses
 
 CONVERSIONS: list[Callable[[list[list[Any]]], Any]] = [
     lambda rows: rows,
@@ -57,16 +58,14 @@ def test_the_first_bad_cell_of_a_matrix_is_named(
     rows[3][0] = -7
     rows[2][3] = value
     message = rf"^mine: cell \(row 2, column 3\) is {re.escape(says)}(\.0)?; .* from 0 to 2$"
-    with pytest.raises(StrategyError, match=message):
-        check_matrix(convert(rows), 4, 2, "mine")
+    refuses(lambda: check_matrix(convert(rows), 4, 2, "mine"), message, StrategyError)
 
 
 @pytest.mark.parametrize("value", [True, "1", None, [1], 1 + 0j])
 def test_what_is_no_number_is_refused(value: object) -> None:
     rows = table()
     rows[0][1] = value
-    with pytest.raises(StrategyError, match=r"cell \(row 0, column 1\) is "):
-        check_matrix(rows, 4, 2)
+    refuses(lambda: check_matrix(rows, 4, 2), r"cell \(row 0, column 1\) is ", StrategyError)
 
 
 @pytest.mark.parametrize("convert", [np.array, np.ndarray.tolist])
@@ -83,8 +82,7 @@ def test_what_is_no_number_is_refused(value: object) -> None:
 def test_a_table_of_the_wrong_size_is_refused(
     convert: Callable[[Any], Any], shape: tuple[int, int], cell: str
 ) -> None:
-    with pytest.raises(StrategyError, match=cell):
-        check_matrix(convert(np.zeros(shape, int)), 4, 2)
+    refuses(lambda: check_matrix(convert(np.zeros(shape, int)), 4, 2), cell, StrategyError)
 
 
 @pytest.mark.parametrize("thing", [5, None, "0000", np.zeros(4), np.zeros((4, 4, 3)), {}, [1, 2]])
@@ -108,8 +106,7 @@ def test_the_first_bad_cell_of_a_policy_is_named(row: list[float], says: str) ->
     policy = one_hot(np.zeros((4, 4), np.int8), 3)
     policy[1, 2] = row
     policy[3, 3] = row
-    with pytest.raises(StrategyError, match=says):
-        check_policy(policy, (4, 4, 3), has_scores=True)
+    refuses(lambda: check_policy(policy, (4, 4, 3), has_scores=True), says, StrategyError)
 
 
 @pytest.mark.parametrize(

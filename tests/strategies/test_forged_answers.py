@@ -200,5 +200,5 @@ def test_files_that_an_entry_names_are_those_of_its_folder(tmp_path: Path) -> No
     file(tmp_path, "secret", "")
     entry = sandbox.Entry(path, False, 1.0)
     named = ["a.txt", "./a.txt", "../secret", "/etc/passwd", "gone", "", "x\0", "final_strategy.py"]
-    assert programs._files(entry, [*named, "y" * 9000]) == ("a.txt",)
-    assert programs._files(entry._replace(is_alone=True), named) == ()
+    assert programs._list_files(entry, [*named, "y" * 9000]) == ("a.txt",)
+    assert programs._list_files(entry._replace(is_alone=True), named) == ()

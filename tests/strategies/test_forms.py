@@ -136,10 +136,7 @@ REFUSED: dict[str, tuple[str, str]] = {
         "has 196 lines of 3 cells and no header; allowed: a first line that says which",
     ),
     "corner.csv": (labelled(",", "opponent"), "has the corner 'opponent', by which rows may be"),
-    "twice.csv": (
-        FORMS["long.csv"] + "0,0,1\n",
-        "stands twice, in record 197 too",
-    ),
+    "twice.csv": (FORMS["long.csv"] + "0,0,1\n", "stands twice, in record 197 too"),
     "gap.csv": (
         "score,opponent_score,rolls\n" + lines([list(one) for one in LONG[:-1]]),
         "cell (row 13, column 13) is missing; allowed: 196 entries",
@@ -150,10 +147,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     ),
     "shortened.txt": ("[[0 3 ... 2 1]\n ...\n [1 2 ... 2 1]]", "printed with parts left out"),
     "deeper.txt": ("[[[1 2]]]", "is no list of 14 lists of 14 numbers"),
-    "broken.txt": (
-        FORMS["numpy.txt"].replace("]]", ""),
-        "is no list of 14 lists",
-    ),
+    "broken.txt": (FORMS["numpy.txt"].replace("]]", ""), "is no list of 14 lists"),
     "few.txt": (
         "[[1 2]\n [3 4]]",
         " (read as printed lists): cell (row 0, column 2) is missing; allowed: 14 rows",

@@ -14,55 +14,26 @@ import hogeq
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.messages import ExplainedError
+from tests.own_rules import Moves, Pennies, States
 
 KUHN = "kuhn(players=2,ranks=3)"
 MINUS = {"edition": "fa13", "goal": 6, "max_dice": 2}
 
 
-class Coins(hogeq.GameRules):
+class Coins(Pennies):
     """Both players call a coin, and both know only what coin it is: its name is in both seats."""
 
-    def initial(self) -> str:
-        return ""
-
-    def to_move(self, state: str) -> int:
-        return len(state) if len(state) < 2 else hogeq.END
-
-    def actions(self, state: str) -> list[str]:  # noqa: ARG002
-        return ["h", "t"]
-
-    def next(self, state: str, action: str) -> str:
-        return state + action
-
-    def knows(self, state: str, player: int) -> str:  # noqa: ARG002
-        return "penny"
-
-    def payoffs(self, state: str) -> tuple[int, int]:
-        return (1, -1) if state[0] == state[1] else (-1, 1)
+    known = "penny"
 
 
-class Toss(hogeq.GameRules):
+class Toss(States):
     """Either player may hand a coin over or keep it for ever: a game held by its positions."""
 
     endless = 0.0
 
-    def initial(self) -> int:
-        return 0
-
-    def to_move(self, state: int) -> int:
-        return state if state < 2 else hogeq.END
-
-    def actions(self, state: int) -> list[str]:  # noqa: ARG002
-        return ["over", "stop"]
-
-    def next(self, state: int, action: str) -> int:
-        return 1 - state if action == "over" else 2 + state
-
-    def knows(self, state: int, player: int) -> int:  # noqa: ARG002
-        return state
-
-    def payoffs(self, state: int) -> tuple[int, int]:
-        return (1, -1) if state == 2 else (-1, 1)
+    def __init__(self) -> None:
+        moves = {0: (0, {"over": 1, "stop": 2}), 1: (1, {"over": 0, "stop": 3})}
+        super().__init__(moves, {2: (1, -1), 3: (-1, 1)})
 
 
 def drawn(game: Any, seed: int = 0) -> Strategy:
@@ -298,22 +269,14 @@ def test_json_is_what_openspiel_gives(tmp_path: Path) -> None:
     np.testing.assert_array_equal(game.strategy(theirs).array, policy.array)
 
 
-class Alike(hogeq.GameRules):
+class Alike(Moves):
     """A player sees one of two draws, whose names print alike."""
 
     players = 1
-
-    def initial(self) -> Any:
-        return ()
-
-    def to_move(self, state: Any) -> int:
-        return (hogeq.CHANCE, 0, hogeq.END)[len(state)]
+    movers = (hogeq.CHANCE, 0)
 
     def actions(self, state: Any) -> Any:
         return [0, 1] if state else [1, "1"]
-
-    def next(self, state: Any, action: Any) -> Any:
-        return (*state, action)
 
     def knows(self, state: Any, player: int) -> Any:  # noqa: ARG002 - there is one
         return state[0]

@@ -217,8 +217,7 @@ def test_chance_is_named_whenever_it_is_judged_and_the_verdict_is_the_same(
         "import random; n = random.Random(7).randint(0, 1)",
         "import random; random.seed('hog', version=1); n = random.choice([0, 1])",
         pytest.param(
-            "import numpy; n = int(numpy.random.default_rng(5).integers(2))",
-            marks=pytest.mark.slow,
+            "import numpy; n = int(numpy.random.default_rng(5).integers(2))", marks=pytest.mark.slow
         ),
         pytest.param(
             "import multiprocessing, numpy.random, random, tempfile, uuid; n = 1",

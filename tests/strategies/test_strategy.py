@@ -47,5 +47,5 @@ def test_tables_of_hog_have_scores() -> None:
 def test_without_a_game_the_shape_decides() -> None:
     assert strategy_of_shape(None, np.zeros((3, 3), int)).has_scores
     assert Strategy.unchecked(UNIFORM).has_scores
-    assert Strategy.unchecked(UNIFORM[None], np.ones(1)).has_scores
+    assert Strategy.unchecked_mixture(UNIFORM[None], np.ones(1)).has_scores
     assert not Strategy.unchecked(UNIFORM[:2]).has_scores

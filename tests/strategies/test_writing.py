@@ -13,11 +13,7 @@ from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.conversion import strategy_of_shape
 from hogeq.strategies.files import read_strategy
 from hogeq.strategies.writing import WRITTEN, contest_code
-from tests.strategies.strategy_files import (
-    MATRIX,
-    file,
-    in_one_folder,
-)
+from tests.strategies.strategy_files import MATRIX, file, in_one_folder
 
 
 @settings(in_one_folder, max_examples=40)

@@ -1,28 +1,16 @@
 """What lies in the current folder is not read, and not run, where pictures and workers begin."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.processes import printed
 
 
 def ran(folder: Path, *words: str, options: tuple[str, ...] = ("-P",)) -> str:
     """Run Python in a folder as a console script does, hogeq being found but not the folder."""
-    found = subprocess.run(  # noqa: S603 - our own
-        [sys.executable, *options, *words],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert found.returncode == 0, found.stderr
-    return found.stdout
+    return printed(*options, *words, cwd=folder)
 
 
 def test_settings_of_pictures_are_not_those_of_the_current_folder(tmp_path: Path) -> None:

@@ -133,9 +133,7 @@ def test_a_plain_line_comes_when_something_was_found(monkeypatch: pytest.MonkeyP
     assert stream.getvalue().count("\n") == 2
 
 
-def test_nothing_is_shown_unless_asked_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_nothing_is_shown_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = plain(monkeypatch)
     with phase("attack") as told:
         told.step()

@@ -1,7 +1,6 @@
-"""A folder of its own, and games that a script registers."""
+"""Games that a script registers."""
 
 import runpy
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,9 +24,3 @@ def problems() -> Any:
     yield SimpleNamespace(**runpy.run_path(str(PROBLEMS)))
     taken_off()
     GAMES.update(before)
-
-
-@pytest.fixture
-def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path

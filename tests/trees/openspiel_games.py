@@ -11,7 +11,7 @@ from hogeq.rules.parts import LANDINGS, SWAPS, ZERO_DICE
 from hogeq.rules.rules import FERAL_HOGS
 from hogeq.rules.turn import total_rises
 from hogeq.support.aliases import Floats
-from hogeq.trees.tree import HogRules, count
+from hogeq.trees.tree import HogRules, count_nodes
 
 
 def same(found: Any, expected: Any) -> None:
@@ -64,7 +64,7 @@ def small_games() -> list[Rules]:
     for edition in ENDING:
         while True:
             rules = random_rules(random, edition, 3 + len(found) % 6)
-            sizes = count(HogRules(rules), most=1200)
+            sizes = count_nodes(HogRules(rules), most=1200)
             if sizes.exact and sizes.nodes >= 50:
                 break
         found.append(rules)

@@ -51,6 +51,7 @@ def payoffs(root: toys.Node) -> Floats:
 
 
 def value(matrix: Floats) -> float:
+    """Value of a matrix game, by a linear program."""
     rows, columns = matrix.shape
     answer = linprog(
         np.append(np.zeros(rows), -1.0),
@@ -60,4 +61,5 @@ def value(matrix: Floats) -> float:
         b_eq=[1.0],
         bounds=[(0.0, None)] * rows + [(None, None)],
     )
+    assert answer.status == 0
     return -float(answer.fun)

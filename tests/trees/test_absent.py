@@ -19,7 +19,7 @@ from hogeq.trees import absent
 from hogeq.trees.absent import Decision
 from hogeq.trees.building import Node, flatten
 from hogeq.trees.flat import TERMINAL, FlatTree, payoff, reach
-from hogeq.trees.strategies import met, tree_strategy
+from hogeq.trees.strategies import meeting_probabilities, tree_strategy
 from tests.cli.calls import ok
 from tests.slow import fast_and_slow
 from tests.trees.absent_games import DRIVER, EXTENDED, FIGURE_3, drawn, game, tree_of
@@ -46,7 +46,7 @@ def test_a_play_meets_a_row_or_does_not(seed: int, problems: Any) -> None:
             node = int(tree.parent[node])
         expected[[*(rows - {-1})]] += come[end]
     one = tree_strategy(tree, policy)
-    assert met(tree, one, one) == pytest.approx(expected, abs=1e-12)
+    assert meeting_probabilities(tree, one, one) == pytest.approx(expected, abs=1e-12)
     visits = np.bincount(tree.row[tree.row >= 0], come[tree.row >= 0], tree.num_rows)
     assert (expected <= visits + 1e-12).all()
     assert seed or (expected < visits - 1e-3).any()
@@ -184,7 +184,7 @@ def test_no_policy_in_a_box_exceeds_its_bound(seed: int, problems: Any) -> None:
         points = np.stack([random_policy(tree, random) for _ in range(50)], axis=2)
         points = points[..., :1] + size * (points - points[..., :1])
         lower, upper = points.min(axis=2), points.max(axis=2)
-        bound = decision.bounds(lower[..., None], upper[..., None])[0][0]
+        bound = decision.bound_boxes(lower[..., None], upper[..., None])[0][0]
         worth = decision.values(points)[0]
         assert worth.max() <= bound + 1e-12
         if size < 0.1:  # by the square of the width

@@ -84,7 +84,7 @@ def test_no_annealing_ends_below_its_start_or_above_the_best(name: str) -> None:
         random = np.random.default_rng(seed)
         start = random.integers(form.tree.num_legal)
         for steps in (0, 10, 40_000):
-            acts = annealing.annealed(form, payoffs, start, steps, random)
+            acts = annealing.anneal_strategy(form, payoffs, start, steps, random)
             value = float(form.pure_realisation(acts) @ payoffs)
             assert value >= float(form.pure_realisation(start) @ payoffs) - 1e-12
             assert value <= form.upper_bound(payoffs)
@@ -96,7 +96,7 @@ def test_time_ends_a_walk_and_the_same_seed_walks_alike() -> None:
     form, payoffs = posed("random")
     start = np.zeros(form.tree.num_rows, np.int64)
     found = [
-        annealing.annealed(form, payoffs, start, 40_000, np.random.default_rng(1), deadline)
+        annealing.anneal_strategy(form, payoffs, start, 40_000, np.random.default_rng(1), deadline)
         for deadline in (FOREVER, FOREVER, Deadline(0.0))
     ]
     assert found[0].tolist() == found[1].tolist()
@@ -119,7 +119,7 @@ def test_no_slice_is_begun_that_should_not_end_in_time(monkeypatch: pytest.Monke
     for seconds, number in ((0.9 * needed, 0), (1.1 * needed, 3)):
         slices.clear()
         still = Deadline(seconds, lambda: 0.0)
-        annealing.annealed(form, payoffs, start, 40_000, np.random.default_rng(1), still)
+        annealing.anneal_strategy(form, payoffs, start, 40_000, np.random.default_rng(1), still)
         assert len(slices) == number
 
 

@@ -21,12 +21,14 @@ def rate(payoff: float) -> Fraction:
 def test_ends_of_an_equilibrium_are_rounded_outward(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = answers.hog_tree(ENGINE.rules)
     assert tree is not None
-    solved = replace(columns.by_columns(tree, 10.0), lower=-NEAR, upper=NEAR, secured=(-0.5, NEAR))
+    solved = replace(
+        columns.solve_by_columns(tree, 10.0), lower=-NEAR, upper=NEAR, secured=(-0.5, NEAR)
+    )
 
     def known(*_: object) -> Equilibrium:
         return solved
 
-    monkeypatch.setattr(columns, "by_columns", known)
+    monkeypatch.setattr(columns, "solve_by_columns", known)
     found = answers.solve_hog_by_tree(ENGINE, tree, 1.0)
     assert found.units is WIN_RATES
     assert found.secured is not None
@@ -35,12 +37,12 @@ def test_ends_of_an_equilibrium_are_rounded_outward(monkeypatch: pytest.MonkeyPa
 
 
 def test_ends_of_a_value_in_policies_are_rounded_outward(monkeypatch: pytest.MonkeyPatch) -> None:
-    one_side = policy_values.one_side
+    enclose_side = policy_values.enclose_side
 
     def near_even(*given: object) -> InPolicies:
-        return replace(one_side(*given), lower=-NEAR, upper=0.0)  # type: ignore[arg-type]
+        return replace(enclose_side(*given), lower=-NEAR, upper=0.0)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(answers, "one_side", near_even)
+    monkeypatch.setattr(answers, "enclose_side", near_even)
     found = answers.hog_in_policies(ENGINE, Deadline(10.0))
     assert found.lower <= rate(-NEAR)
     assert found.upper == 0.5

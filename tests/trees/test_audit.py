@@ -1,5 +1,6 @@
 """The audit of recall: on toys whose properties are known, and on small games by brute force."""
 
+import doctest
 from collections.abc import Hashable
 from dataclasses import replace
 from fractions import Fraction
@@ -20,7 +21,7 @@ from hogeq.trees.flat import CHANCE, FlatTree, History, HistoryStep
 from hogeq.trees.recall import Recall
 from hogeq.trees.recall_results import Audit, Witness
 from hogeq.trees.rules import from_rules, node_of
-from hogeq.trees.tree import HogRules, count
+from hogeq.trees.tree import HogRules, count_nodes
 from tests.cli.calls import ok, refused
 from tests.slow import mostly_slow
 from tests.trees.openspiel_games import ENDING
@@ -284,7 +285,7 @@ def test_findings_are_those_of_all_pairs_of_histories(
     edition: str, goal: int, max_dice: int, sides: int
 ) -> None:
     rules = replace(EDITIONS[edition], goal=goal, max_dice=max_dice, sides=sides)
-    sizes = count(HogRules(rules), most=6000)
+    sizes = count_nodes(HogRules(rules), most=6000)
     if not sizes.exact or sizes.choices > 300 or not total_rises(rules):
         return  # of games that might not end only the first turns are looked at
     found, histories = audit(rules), all_histories(rules)
@@ -328,7 +329,7 @@ LARGE = ("fa13", "fa18", "sp19", "su15_contest", "su18", "hog12", "sp13")  # to 
 @pytest.mark.parametrize("edition", mostly_slow(ENDING, "fa22", "su20"))
 def test_the_usual_goal_is_the_highest_that_can_be_walked(edition: str) -> None:
     full = EDITIONS[edition]
-    sizes = [count(HogRules(small(full, goal, 2)), most=MOST_NODES) for goal in range(4, 7)]
+    sizes = [count_nodes(HogRules(small(full, goal, 2)), most=MOST_NODES) for goal in range(4, 7)]
     fits = [goal for goal, size in enumerate(sizes, 4) if size.exact]
     assert small(full, None, 2).goal == fits[-1]
     assert fits[-1] == 6 - (edition in LARGE)
@@ -419,8 +420,12 @@ def test_a_position_that_comes_twice_far_into_a_game_is_found() -> None:
 
 @pytest.mark.slow
 def test_the_audit_of_su20_stands_in_the_docs() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "recall.md").read_text("utf-8")
-    assert f"$ hogeq audit --rules su20\n{ok('audit', '--rules', 'su20')}" in text
+    root, printed = Path(__file__).parents[2], ok("audit", "--rules", "su20")
+    text = (root / "results" / "audit_su20.md").read_text("utf-8")
+    assert text == f"```console\n$ hogeq audit --rules su20\n{printed}```\n"
+    page = (root / "docs" / "recall.md").read_text("utf-8")
+    shown = page.split("$ hogeq audit --rules su20\n")[1].split("```")[0]
+    assert doctest.OutputChecker().check_output(shown, printed, doctest.ELLIPSIS)
 
 
 @pytest.mark.parametrize(

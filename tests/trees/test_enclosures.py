@@ -15,16 +15,17 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees import columns, enclosures, responses, whole_dags
-from hogeq.trees.beliefs import remembering
+from hogeq.trees.beliefs import recall_dag
 from hogeq.trees.best_response import Answer, best_response
-from hogeq.trees.columns import by_columns
-from hogeq.trees.enclosures import Payoffs, plan_of, shortened
-from hogeq.trees.enumeration import enumerated
+from hogeq.trees.columns import solve_by_columns
+from hogeq.trees.enclosures import Payoffs, plan_of, round_to_short_fractions
+from hogeq.trees.enumeration import enumerate_responses
 from hogeq.trees.exact_numbers import distribution
-from hogeq.trees.integer_program import by_program
-from hogeq.trees.responses import enclosed_response
+from hogeq.trees.integer_program import solve_by_program
+from hogeq.trees.responses import respond_in_both_seats
 from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import sequence_form
+from tests.slow import fast_and_slow
 from tests.trees.games_in_fractions import Node, dominated, drawn, infosets, laid_out, pure, worth
 
 Games = Callable[[np.random.Generator], Node]
@@ -66,7 +67,7 @@ def check(root: Node) -> tuple[bool, bool]:
     uniform = tuple({one: [half, half] for one in infosets(root, seat)} for seat in (0, 1))
     first = max(worth(root, (one, uniform[1])) for one in mine)
     second = -min(worth(root, (uniform[0], one)) for one in theirs)
-    response = enclosed_response(tree, tree.uniform(), 5.0)
+    response = respond_in_both_seats(tree, tree.uniform(), 5.0)
     mean = (first + second) / 2
     assert Fraction(response.value) <= mean <= Fraction(response.bound)
     assert Fraction(response.seats[0]) <= first
@@ -103,15 +104,9 @@ def check_many(seeds: range, games: Games) -> list[float]:
     return [float(one) for one in np.mean(found, axis=0)]
 
 
-def test_what_one_payoff_dominates_is_proved_to_the_digits_that_are_written() -> None:
-    responses, values = check_many(range(60), dominated)
-    assert responses > 0.9
-    assert values > 0.6
-
-
-@pytest.mark.slow
-def test_a_thousand_games_that_one_payoff_dominates() -> None:
-    responses, values = check_many(range(1000, 2200), dominated)
+@pytest.mark.parametrize("seeds", fast_and_slow([range(60)], [range(1000, 2200)]))
+def test_what_one_payoff_dominates_is_proved_to_the_digits_that_are_written(seeds: range) -> None:
+    responses, values = check_many(seeds, dominated)
     assert responses > 0.9
     assert values > 0.6
 
@@ -119,11 +114,11 @@ def test_a_thousand_games_that_one_payoff_dominates() -> None:
 @pytest.mark.slow
 def test_without_fractions_ends_hold_by_their_margin(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(enclosures, "MOST_NODES", 0)
-    enclosures.numbers_of.cache_clear()
+    enclosures.exact_numbers_of.cache_clear()
     check_many(range(40), dominated)
     proved = check_many(range(40), lambda draw: drawn(draw, 4))
     assert min(proved) > 0.8
-    enclosures.numbers_of.cache_clear()
+    enclosures.exact_numbers_of.cache_clear()
 
 
 def test_margins_contain_what_fractions_say(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,11 +128,11 @@ def test_margins_contain_what_fractions_say(monkeypatch: pytest.MonkeyPatch) -> 
         ends, truths = [], []
         for most in (10_000, 0):
             monkeypatch.setattr(enclosures, "MOST_NODES", most)
-            enclosures.numbers_of.cache_clear()
+            enclosures.exact_numbers_of.cache_clear()
             for player in (0, 1):
                 one = Payoffs(tree, player, plan_of(sequence_form(tree, 1 - player), uniform))
                 own = plan_of(sequence_form(tree, player), uniform)
-                dag = remembering(one.form)
+                dag = recall_dag(one.form)
                 assert (one.exact_payoffs is not None) is (most > 0)
                 if one.exact_payoffs is not None:
                     truths.append(one.exact_payoffs)
@@ -150,7 +145,7 @@ def test_margins_contain_what_fractions_say(monkeypatch: pytest.MonkeyPatch) -> 
                 ends.append((one.payoff_bounds(own)[0], one.best_response_bound(dag)))
         for precise, rough in zip(ends[:2], ends[2:], strict=True):
             assert rough[0] <= precise[0] <= precise[1] <= rough[1], seed
-    enclosures.numbers_of.cache_clear()
+    enclosures.exact_numbers_of.cache_clear()
 
 
 @pytest.mark.parametrize("looks", [0, 1, 2, 3, 5, 8, 13])
@@ -169,7 +164,7 @@ def test_ends_hold_whenever_the_time_for_fractions_is_over(
                 one = Payoffs(tree, player, plan, deadline)
                 own = plan_of(form, uniform, deadline)
                 worth = form.payoffs_against(tree.uniform()) / tree.largest_expected_share
-                unit, dag = stakes(tree), remembering(form)
+                unit, dag = stakes(tree), recall_dag(form)
                 moved = one.moved_bound(worth, unit, form.upper_bound(worth))
                 ends.append((one.payoff_bounds(own)[0], one.best_response_bound(dag), moved))
                 exact = plan.exact_weights, one.exact_payoffs, own.exact_weights
@@ -192,7 +187,7 @@ def test_enumeration_bounds_all_responses_whatever_is_rounded() -> None:
         payoffs = draw.normal(size=size) * 3.0 ** draw.integers(0, 9, size)
         start = np.zeros(form.tree.num_rows, np.int64)
         least = float(form.pure_realisation(start) @ payoffs)
-        _, value, bound = enumerated(form, payoffs, start, least)
+        _, value, bound = enumerate_responses(form, payoffs, start, least)
         worth = [Fraction(one) for one in payoffs.tolist()]
         best = max(
             sum((worth[one] for one in np.flatnonzero(form.realisation(plan)).tolist()), Fraction())
@@ -311,7 +306,7 @@ def test_policies_are_measured_by_bounds_and_not_by_what_was_found(
 @pytest.mark.slow
 def test_what_highs_bounds_is_not_called_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its bound may be any number; a belief DAG takes its place, or nothing is proved."""
-    honest = by_program
+    honest = solve_by_program
 
     def lies(form: Any, worth: Any, seconds: float) -> tuple[Any, float]:
         found, _ = honest(form, worth, seconds)
@@ -319,7 +314,7 @@ def test_what_highs_bounds_is_not_called_proved(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr("hogeq.trees.best_response.MOST_SHARED_ROWS", -1)
     monkeypatch.setattr("hogeq.trees.best_response.STARTS", 0)
-    monkeypatch.setattr("hogeq.trees.best_response.by_program", lies)
+    monkeypatch.setattr("hogeq.trees.best_response.solve_by_program", lies)
     for seed in range(30):
         root = drawn(np.random.default_rng(seed), 5)
         if all(len(infosets(root, seat)) <= 3 for seat in (0, 1)):
@@ -328,7 +323,7 @@ def test_what_highs_bounds_is_not_called_proved(monkeypatch: pytest.MonkeyPatch)
     methods = set()
     for seed in range(30):
         tree = laid_out(drawn(np.random.default_rng(seed), 5))
-        found = enclosed_response(tree, tree.uniform(), 1.0)
+        found = respond_in_both_seats(tree, tree.uniform(), 1.0)
         methods.add(found.method)
         assert not (found.is_proved and found.method == "integer program")
 
@@ -353,28 +348,28 @@ def test_a_margin_holds_what_sums_of_probabilities_miss(monkeypatch: pytest.Monk
     tree = laid_out(root)
     policy = np.full(tree.shape, (1.0 + 100 * 2.0**-53) / width)
     monkeypatch.setattr(enclosures, "MOST_NODES", 0)
-    enclosures.numbers_of.cache_clear()
+    enclosures.exact_numbers_of.cache_clear()
     plan = plan_of(sequence_form(tree, 0), Strategy.unchecked(policy))
     payoffs = Payoffs(tree, 0, plan_of(sequence_form(tree, 1), Strategy.unchecked(policy)))
     lower, upper = payoffs.payoff_bounds(plan)
     assert lower <= 1 <= upper
-    enclosures.numbers_of.cache_clear()
+    enclosures.exact_numbers_of.cache_clear()
 
 
 def test_thirds_of_a_program_are_thirds() -> None:
     """A value of 0 is proved at every scale: rounding has no digits that could agree."""
     near = [1 / 3 + 1e-12, 1 / 3 - 2e-12, 1 / 3 + 1e-12]
-    mixed = Strategy.unchecked(
+    mixed = Strategy.unchecked_mixture(
         np.array([[[0.25, 0.75]], [[1.0, 0.0]], [[0.3, 0.7]]]), np.array(near)
     )
-    short = shortened(mixed)
+    short = round_to_short_fractions(mixed)
     assert short.chances.tolist() == [1 / 3] * 3
     assert short.policies.tolist() == mixed.policies.tolist()
     apart = Strategy.unchecked(np.array([[1 / 3 + 1e-9, 2 / 3 - 1e-9], [0.123456789, 0.876543211]]))
-    assert np.array_equal(shortened(apart).policy, apart.policy)
+    assert np.array_equal(round_to_short_fractions(apart).policy, apart.policy)
     for unit in (1e-299, 1e-12, 1.0, 1e15, 3e200):
         cycle = [[0, -1, 2], [1, 0, -3], [-2, 3, 0]]  # equal payoffs, by no equal chances
         root = 0, 1, [(1, 1, [("end", one * Fraction(repr(unit))) for one in row]) for row in cycle]
-        solved = by_columns(laid_out(root), 10.0)
+        solved = solve_by_columns(laid_out(root), 10.0)
         told = solved.to_json()
         assert (told["lower"], told["upper"], solved.is_proved) == (0.0, 0.0, True), unit

@@ -16,9 +16,10 @@ from hogeq.support.short_fractions import short_fraction
 from hogeq.trees import columns
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.positions import of_rules
-from hogeq.trees.responses import enclosed_response
-from hogeq.trees.rules import GameRules, from_rules
+from hogeq.trees.responses import respond_in_both_seats
+from hogeq.trees.rules import from_rules
 from hogeq.trees.saved import load_tree_file, save_tree
+from tests.own_rules import Choice
 
 
 @pytest.mark.parametrize(
@@ -80,37 +81,15 @@ def test_nothing_is_proved_of_other_numbers_than_those_of_the_file(
     save_tree(tree, tmp_path / "coin.npz")
     again = load_tree_file(tmp_path / "coin.npz")
     for one in (tree, again):
-        found = columns.by_columns(one, 5.0)
+        found = columns.solve_by_columns(one, 5.0)
         told = found.to_json()
         assert Fraction(found.lower) <= value <= Fraction(found.upper)
         if found.is_proved:
             assert told["lower"] == pytest.approx(float(value), rel=1e-12)
             assert found.units.exact(told["lower"]) == found.units.exact(float(value))
-        response = enclosed_response(one, one.uniform(), 5.0)
+        response = respond_in_both_seats(one, one.uniform(), 5.0)
         best = Fraction(response.seats[0]), Fraction(response.seat_bounds[0])  # type: ignore[index]
         assert best[0] <= value <= best[1]
-
-
-class Choice(GameRules):
-    """Player 0 chooses between two ends."""
-
-    def __init__(self, players: int, *ends: Sequence[Any]) -> None:
-        self.players, self.ends = players, ends
-
-    def initial(self) -> int:
-        return 0
-
-    def to_move(self, state: int) -> int:
-        return hogeq.END if state else 0
-
-    def actions(self, state: int) -> list[int]:
-        return [state + 1, state + 2]
-
-    def next(self, state: int, action: int) -> int:
-        return state + action
-
-    def payoffs(self, state: int) -> Sequence[Any]:
-        return self.ends[state - 1]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +114,7 @@ def test_numbers_of_a_game_in_python_are_those_it_gives(
     players: int, teams: str | None, first: Sequence[Any], value: Fraction
 ) -> None:
     tree = from_rules(Choice(players, first, [0] * players), teams=teams)
-    found = columns.by_columns(tree, 2.0)
+    found = columns.solve_by_columns(tree, 2.0)
     assert Fraction(found.lower) <= value <= Fraction(found.upper)
     assert found.upper - found.lower <= 1e-9 * max(1.0, abs(float(value)))
 
@@ -145,7 +124,7 @@ def test_a_sum_of_payoffs_is_what_fractions_come_to() -> None:
     whole = [10**13, 5 - 10**13]
     tree = from_rules(Choice(2, whole, whole))
     assert 2.0 * tree.shift == 5.0
-    assert enclosed_response(tree, tree.uniform(), 2.0).value == 2.5
+    assert respond_in_both_seats(tree, tree.uniform(), 2.0).value == 2.5
     with pytest.raises(hogeq.HogeqError, match="payoffs sum to 0, at the first end to 5"):
         from_rules(Choice(2, whole, [1, -1]))
     sloppy = [0.1 * 3, -0.3]

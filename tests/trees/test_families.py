@@ -38,10 +38,7 @@ def rules(name: str) -> GameRules:
     return found
 
 
-@pytest.mark.parametrize(
-    ("ours", "theirs"),
-    fast_and_slow(SAME.items(), SLOW.items()),
-)
+@pytest.mark.parametrize(("ours", "theirs"), fast_and_slow(SAME.items(), SLOW.items()))
 def test_a_game_is_openspiels_history_by_history(ours: str, theirs: str) -> None:
     """Both trees at once: who moves, chances, payoffs; information sets are one to one."""
     game, spiel = (
@@ -93,10 +90,7 @@ ENDS = {
 LARGE = {"3L153": 51215, "3D4": 262080, "3L523": 775148}
 
 
-@pytest.mark.parametrize(
-    ("name", "ends"),
-    fast_and_slow(ENDS.items(), LARGE.items()),
-)
+@pytest.mark.parametrize(("name", "ends"), fast_and_slow(ENDS.items(), LARGE.items()))
 def test_games_have_the_sizes_of_the_papers(name: str, ends: int) -> None:
     game, found = rules(name), 0
     stack = [game.initial()]
@@ -148,10 +142,7 @@ LONG = {
 }
 
 
-@pytest.mark.parametrize(
-    ("game", "value"),
-    fast_and_slow(VALUES.items(), LONG.items()),
-)
+@pytest.mark.parametrize(("game", "value"), fast_and_slow(VALUES.items(), LONG.items()))
 def test_teams_have_the_values_of_the_papers(
     game: tuple[str, str], value: tuple[float, float]
 ) -> None:

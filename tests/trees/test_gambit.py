@@ -26,7 +26,7 @@ from hogeq.trees.flat import CHANCE, TERMINAL, payoff
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.recall import Recall
 from hogeq.trees.rules import node_of
-from hogeq.trees.tree import HogRules, count, efg_lines, has_at_most, hog_efg, tree_sizes
+from hogeq.trees.tree import HogRules, count_nodes, efg_lines, has_at_most, hog_efg, tree_sizes
 from tests.slow import mostly_slow
 
 TINY = rules_from({"edition": "fa22", "goal": 3, "max_dice": 1, "sides": 2})
@@ -47,7 +47,7 @@ def nodes(tree: HogRules) -> Iterator[Node]:
 @pytest.mark.parametrize("edition", mostly_slow(EDITIONS, "fa22", "su20", "su21"))
 def test_counted_as_walked(edition: str, memory: bool) -> None:
     tree = HogRules(replace(EDITIONS[edition], goal=4, max_dice=2, sides=3), memory=memory)
-    found, walked = count(tree), list(nodes(tree))
+    found, walked = count_nodes(tree), list(nodes(tree))
     assert found.exact
     movers = Counter(node.player for node in walked)
     assert movers[0] + movers[1] == found.choices
@@ -151,7 +151,7 @@ def test_gambit_reads_the_game_we_mean(spec: dict[str, Any], gambit: Any, tmp_pa
     (tmp_path / "hog.efg").write_text(hog_efg(rules))
     game = gambit.read_efg(tmp_path / "hog.efg")
     assert rules.name in game.title
-    assert len(game.nodes) == found.nodes == count(HogRules(rules)).nodes
+    assert len(game.nodes) == found.nodes == count_nodes(HogRules(rules)).nodes
     assert tuple(len(player.infosets) for player in game.players) == found.infosets
     assert game.is_perfect_recall is audit(rules).findings["perfect recall"].holds is False
 
@@ -210,14 +210,11 @@ def test_the_command_says_sizes_before_it_writes(tmp_path: Path) -> None:
         (("--goal", "4", "--out", "nowhere/hog.efg"), "there is no folder"),
     ],
 )
-def test_the_command_refuses(
-    arguments: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_command_refuses(arguments: tuple[str, ...], message: str, in_folder: Path) -> None:
     found = export("--rules", "su20", *arguments)
     assert found.exit_code == 2
     assert found.stdout == ""
     (line,) = found.stderr.splitlines()
     assert line.startswith("hogeq: ")
     assert re.search(message, line)
-    assert not any(tmp_path.iterdir())
+    assert not any(in_folder.iterdir())

@@ -10,9 +10,9 @@ import hogeq
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.trees import integer_program
-from hogeq.trees.beliefs import belief_dag
+from hogeq.trees.beliefs import build_belief_dag
 from hogeq.trees.best_response import CONVERGED_GAP, best_response
-from hogeq.trees.columns import by_columns
+from hogeq.trees.columns import solve_by_columns
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.recall import Recall
 from hogeq.trees.restricted import Mixed
@@ -157,7 +157,7 @@ def listed(parts: set[frozenset[int]]) -> list[list[int]]:
 def test_values_are_those_of_enumeration_and_mixtures_keep_them(share: int) -> None:
     for root in GAMES[share::8]:
         tree, matrix = tree_of(root), payoffs(root)
-        solved = by_columns(tree, 20.0)
+        solved = solve_by_columns(tree, 20.0)
         assert solved.is_proved
         assert solved.lower == pytest.approx(value(matrix), abs=1e-8)
         assert solved.upper == pytest.approx(value(matrix), abs=1e-8)
@@ -215,7 +215,7 @@ def test_responses_under_a_loss_recall_take_no_program(monkeypatch: pytest.Monke
 
 
 def test_leduc_poker_loses_nothing_by_forgetting_own_actions() -> None:
-    solved = by_columns(hogeq.Game("leduc_poker", forget="own_actions").tree, 20.0)
+    solved = solve_by_columns(hogeq.Game("leduc_poker", forget="own_actions").tree, 20.0)
     assert solved.is_proved
     assert solved.effort["iterations"] == 1
     assert solved.lower == pytest.approx(LEDUC, abs=1e-9)
@@ -227,11 +227,13 @@ def test_leduc_poker_loses_nothing_by_forgetting_own_actions() -> None:
 def test_liars_dice_loses_nothing_where_old_bids_are_forgotten() -> None:
     """Found from the strategies of players who forget nothing; columns alone take minutes."""
     name = "liars_dice_ir(dice_sides=4)"
-    solved = by_columns(hogeq.Game(name).tree, 60.0)
+    solved = solve_by_columns(hogeq.Game(name).tree, 60.0)
     assert solved.is_proved
     assert solved.effort["iterations"] < 10
     assert solved.lower == pytest.approx(1 / 16, abs=1e-9)  # as by the belief DAG
-    assert by_columns(hogeq.Game(name).tree, 60.0, "dag").lower == pytest.approx(1 / 16, abs=1e-9)
+    assert solve_by_columns(hogeq.Game(name).tree, 60.0, "dag").lower == pytest.approx(
+        1 / 16, abs=1e-9
+    )
 
 
 @pytest.mark.parametrize(
@@ -263,7 +265,7 @@ def test_nothing_is_free_for_the_absent_minded() -> None:
 def test_a_plan_is_drawn_in_no_more_parts_than_it_has_actions() -> None:
     tree = hogeq.Game("leduc_poker", forget="own_actions").tree
     form = sequence_form(tree, 0)
-    dag = belief_dag(form)
+    dag = build_belief_dag(form)
     draw = np.random.default_rng(1)
     mixed = Mixed.of(dag, draw.exponential(size=dag.num_choices))
     drawn, _ = mixed.strategies()

@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 from hogeq.support.aliases import Floats
 from hogeq.trees import integer_program, restricted
 from hogeq.trees.best_response import best_response
-from hogeq.trees.columns import by_columns
+from hogeq.trees.columns import solve_by_columns
 from hogeq.trees.decision_problems import RandomTree
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.integer_program import PROGRAM_SCALE
@@ -148,9 +148,9 @@ def test_a_program_that_fails_later_keeps_what_was_proved(monkeypatch: pytest.Mo
 
     root = random_game(SLOW, 5)
     known = value(payoffs(root))
-    assert by_columns(tree_of(root), 10.0).effort["iterations"] > 1
+    assert solve_by_columns(tree_of(root), 10.0).effort["iterations"] > 1
     monkeypatch.setattr(restricted, "linprog", fails)
-    solved = by_columns(tree_of(root), 10.0)
+    solved = solve_by_columns(tree_of(root), 10.0)
     assert not solved.is_proved
     assert solved.lower <= known <= solved.upper
 
@@ -164,7 +164,7 @@ def test_near_ties_are_solved() -> None:
     )
     other = Choice(0, 1, (Choice(1, 11, (1 - e, -1 - 2 * e)), Choice(0, 3, (-1 - 2 * e, -2 * e))))
     root = Choice(0, 2, (Choice(0, 1, (plan, after)), other))
-    solved = by_columns(tree_of(root), 10.0)
+    solved = solve_by_columns(tree_of(root), 10.0)
     assert solved.is_proved
     known = value(payoffs(root))
     assert solved.lower == pytest.approx(known, abs=2e-9)
@@ -178,7 +178,7 @@ def test_every_program_has_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch
         return linprog(*given, **more)
 
     monkeypatch.setattr(restricted, "linprog", timed)
-    by_columns(tree_of(random_game(SLOW, 5)), 5.0)
+    solve_by_columns(tree_of(random_game(SLOW, 5)), 5.0)
     assert len(limits) > 2
     assert limits[0] <= 1.25  # of the players who forget nothing
     assert limits[1:] == sorted(limits[1:], reverse=True)

@@ -1,8 +1,5 @@
 """Names whose text is the same in every process, and files of games that have sets for names."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Hashable
 from itertools import combinations
 from pathlib import Path
@@ -11,49 +8,43 @@ from typing import Any
 import pytest
 
 import hogeq
-from hogeq.trees.lasting_names import lasting
+from hogeq.trees.lasting_names import lasting_name
 from hogeq.trees.positions import of_rules
+from tests.own_rules import Moves
+from tests.processes import printed
 from tests.slow import mostly_slow
 
 HANDS = [frozenset(hand) for hand in combinations(("ace", "king", "queen", "jack"), 2)]
 
 
-class Hands(hogeq.GameRules):
+class Hands(Moves):
     """A hand is drawn, and its owner guesses whether it has an ace."""
 
     players = 1
+    movers = (hogeq.CHANCE, 0)
 
-    def initial(self) -> tuple[Any, ...]:
-        return ()
-
-    def to_move(self, state: tuple[Any, ...]) -> int:
-        return (hogeq.CHANCE, 0, hogeq.END)[len(state)]
-
-    def actions(self, state: tuple[Any, ...]) -> Any:
+    def actions(self, state: Any) -> Any:
         return {"no", frozenset({"yes", "an ace"})} if state else HANDS
 
-    def chances(self, state: tuple[Any, ...]) -> list[tuple[Any, float]]:  # noqa: ARG002
+    def chances(self, state: Any) -> list[tuple[Any, float]]:  # noqa: ARG002 - there is one
         return [(hand, 1.0 / len(HANDS)) for hand in HANDS]
 
-    def next(self, state: tuple[Any, ...], action: Any) -> tuple[Any, ...]:
-        return (*state, action)
-
-    def knows(self, state: tuple[Any, ...], player: int) -> Hashable:
+    def knows(self, state: Any, player: int) -> Hashable:
         return "hand", state[0], player
 
-    def payoffs(self, state: tuple[Any, ...]) -> tuple[float]:
+    def payoffs(self, state: Any) -> tuple[float]:
         return (float(("ace" in state[0]) == (state[1] != "no")),)
 
 
 @pytest.mark.parametrize("name", ["a", 3, ("a", 3), (), None, 1.5, ("a", ("b",)), frozenset()])
 def test_other_names_stay_as_they_are(name: Hashable) -> None:
-    assert lasting(name) == name
-    assert str(lasting(name)) == str(name)
+    assert lasting_name(name) == name
+    assert str(lasting_name(name)) == str(name)
 
 
 def test_a_set_is_equal_to_the_one_that_was_given() -> None:
     given = ("hand", frozenset({("b", 1), ("a", 2)}))
-    found = lasting(given)
+    found = lasting_name(given)
     assert found == given
     assert hash(found) == hash(given)
     assert str(found) == "('hand', frozenset({('a', 2), ('b', 1)}))"
@@ -105,11 +96,5 @@ def test_strategies_are_read_in_another_process(tmp_path: Path, seed: int) -> No
     paths = [str(tmp_path / f"best.{suffix}") for suffix in ("npz", "csv", "json")]
     for path in paths:
         hogeq.Game(Hands()).attack("uniform").strategy.write(path)
-    found = subprocess.run(  # noqa: S603 - our own
-        [sys.executable, "-c", READS, *paths],
-        env={**os.environ, "PYTHONHASHSEED": str(seed)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert [float(one) for one in found.stdout.split()] == pytest.approx([1.0] * 3)
+    told = printed("-c", READS, *paths, env={"PYTHONHASHSEED": str(seed)})
+    assert [float(one) for one in told.split()] == pytest.approx([1.0] * 3)

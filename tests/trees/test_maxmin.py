@@ -16,7 +16,7 @@ from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.trees import maxmin, policy_values
 from hogeq.trees.beliefs import BeliefDag
-from hogeq.trees.boxes import Box, Coupled, Optimum, PolicyPrograms
+from hogeq.trees.boxes import Box, Constraints, Optimum, PolicyPrograms
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.maxmin import Maxmin
 from hogeq.trees.restricted import Mixed
@@ -149,7 +149,7 @@ def test_bounds_and_narrower_boxes_hold_whatever_the_program_says(
     draw, solve, narrower = np.random.default_rng(0), PolicyPrograms.solve, 0
 
     def forged(
-        self: PolicyPrograms, constraints: Coupled, dag: BeliefDag, seconds: float
+        self: PolicyPrograms, constraints: Constraints, dag: BeliefDag, seconds: float
     ) -> Optimum | None:
         found = solve(self, constraints, dag, seconds)
         if found is None:
@@ -168,13 +168,13 @@ def test_bounds_and_narrower_boxes_hold_whatever_the_program_says(
     for seed, tree in enumerate(GAMES[:games]):
         search = Maxmin(tree, seed % 2, 30.0)
         box, policies = boxes(search, seed)
-        found = search.bounded(box)
+        found = search.bound_box(box)
         assert found is not None
         values = secured(tree, policies, seed % 2)
         assert values.max() <= found.bound
         search.best_value = float(np.quantile(values, 0.9))
         better = np.where(search.is_own_row[:, None], policies, 0.0)[values > search.best_value]
-        left = search.narrowed(box, found)
+        left = search.narrow(box, found)
         if left is None:
             assert not len(better)
             continue

@@ -12,43 +12,33 @@ from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.trees.members import nash_conv
 from tests.cli.calls import ask, ok
+from tests.own_rules import Moves
 from tests.trees.test_teams import PARTNERS
 from tests.trees.test_time import LOOKS, ticking
 
 State = tuple[int, ...]
 
 
-class Parity(hogeq.GameRules):
+class Parity(Moves):
     """Chance draws a bit that player 1 sees; 0, 1, 2 say one each, then 0 a second: even sums win.
 
     Player 0 forgets what it said first if `forgets`.
     """
 
     players = 3
+    movers = (hogeq.CHANCE, 0, 1, 2, 0)
+    choices = (0, 1)
     forgets: bool = False
 
-    def initial(self) -> State:
-        return ()
-
-    def to_move(self, state: State) -> int:
-        return (hogeq.CHANCE, 0, 1, 2, 0, hogeq.END)[len(state)]
-
-    def chances(self, state: State) -> dict[int, float]:
+    def chances(self, state: Any) -> dict[int, float]:
         del state
         return {0: 0.25, 1: 0.75}
 
-    def actions(self, state: State) -> tuple[int, ...]:
-        del state
-        return 0, 1
-
-    def next(self, state: State, action: int) -> State:
-        return (*state, action)
-
-    def knows(self, state: State, player: int) -> Any:
+    def knows(self, state: Any, player: int) -> Any:
         own = {0: () if self.forgets else state[1:2], 1: state[:1], 2: ()}
         return len(state), own[player]
 
-    def payoffs(self, state: State) -> list[float]:
+    def payoffs(self, state: Any) -> list[float]:
         won = 1.0 if sum(state) % 2 == 0 else -1.0 - state[2] - state[1] * state[4]
         return [won / 4, 3 * won / 4, -won]
 
@@ -89,10 +79,7 @@ def test_a_player_alone_gains_what_its_best_pure_strategy_does(rules: Any, teams
     )
 
 
-def test_partners_may_gain_together_what_none_gains_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_partners_may_gain_together_what_none_gains_alone(in_folder: Path) -> None:
     Path("partners.efg").write_text(PARTNERS)
     call = "attack", "uniform", "--game", "partners.efg", "--teams", "01"
     found = ask(*call)

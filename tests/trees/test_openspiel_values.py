@@ -25,7 +25,7 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.trees.audit import audit
 from hogeq.trees.openspiel import to_tabular
 from hogeq.trees.openspiel.game import game_of, information_state
-from hogeq.trees.tree import HogRules, count
+from hogeq.trees.tree import HogRules, count_nodes
 from tests import twin
 from tests.trees.openspiel_games import GAMES, same, small_games, two_policies
 
@@ -108,7 +108,7 @@ def test_the_smallest_disagreement() -> None:
     In utilities of 1 and -1. The smallest tree found among all combinations of our parts with goals
     up to 3, one die of two sides and at most 100 nodes, against all matrices.
     """
-    sizes = count(HogRules(DISAGREEMENT))
+    sizes = count_nodes(HogRules(DISAGREEMENT))
     assert (sizes.nodes, sizes.infosets) == (59, (6, 6))
     findings = audit(DISAGREEMENT).findings
     assert not findings["perfect recall"].holds

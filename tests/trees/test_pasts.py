@@ -1,5 +1,7 @@
 """The graph of a player's own pasts, against perfect recall in fractions."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,8 +12,9 @@ from hogeq.model.protocol import Role
 from hogeq.strategies.strategy import Strategy
 from hogeq.trees import pasts
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.responses import enclosed_response
+from hogeq.trees.responses import respond_in_both_seats
 from hogeq.trees.strategies import tree_strategy
+from tests.own_rules import Pennies
 from tests.trees.test_random_trees import drawn
 
 
@@ -38,16 +41,16 @@ def value_of(problem: Problem) -> float:
 def test_the_value_is_that_of_perfect_recall_but_for_the_error(seed: int, components: int) -> None:
     tree = drawn(seed)[2].tree
     target = strategy_of(tree, seed, components)
-    problems = pasts.problems(tree, target)
+    problems = pasts.pose_problems(tree, target)
     error = sum(one.chance * one.payoff_error for one in problems)
-    exact = enclosed_response(tree, target, 0.0).full_memory
+    exact = respond_in_both_seats(tree, target, 0.0).full_memory
     assert 0.0 < error < 1e-9
     assert sum(one.chance * value_of(one) for one in problems) == pytest.approx(exact, abs=error)
 
 
 def test_pasts_of_kuhn_poker_are_its_rows_and_their_chances() -> None:
     tree = hogeq.Game("kuhn_poker").tree
-    first, _ = pasts.problems(tree, tree_strategy(tree, "uniform"))
+    first, _ = pasts.pose_problems(tree, tree_strategy(tree, "uniform"))
     graph = first.graph
     assert (graph.positions, graph.rows) == (7, 6)  # nature, then each card twice
     assert graph.chance[:3].tolist() == pytest.approx([1 / 3] * 3)
@@ -57,30 +60,14 @@ def test_pasts_of_kuhn_poker_are_its_rows_and_their_chances() -> None:
 
 
 def test_a_player_without_decisions_has_nature_alone() -> None:
-    class Coin(hogeq.GameRules):
-        def initial(self) -> str:
-            return ""
+    class Coin(Pennies):
+        movers = (hogeq.CHANCE, 0)
 
-        def to_move(self, state: str) -> int:
-            return hogeq.END if len(state) == 2 else len(state) - 1 if state else hogeq.CHANCE
-
-        def chances(self, state: str) -> list[tuple[str, float]]:  # noqa: ARG002
+        def chances(self, state: Any) -> list[tuple[str, float]]:  # noqa: ARG002 - there is one
             return [("h", 0.25), ("t", 0.75)]
 
-        def actions(self, state: str) -> list[str]:  # noqa: ARG002
-            return ["h", "t"]
-
-        def next(self, state: str, action: str) -> str:
-            return state + action
-
-        def knows(self, state: str, player: int) -> str:  # noqa: ARG002
-            return ""
-
-        def payoffs(self, state: str) -> tuple[int, int]:
-            return (1, -1) if state[0] == state[1] else (-1, 1)
-
     tree = hogeq.Game(Coin()).tree
-    first, second = pasts.problems(tree, tree_strategy(tree, "uniform"))
+    first, second = pasts.pose_problems(tree, tree_strategy(tree, "uniform"))
     assert (first.graph.positions, second.graph.positions) == (2, 1)
     assert (value_of(first), value_of(second)) == (0.5, 0.0)
 
@@ -89,4 +76,4 @@ def test_a_tree_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(pasts, "MOST_NODES", 57)
     tree = hogeq.Game("kuhn_poker").tree
     with pytest.raises(ValueError, match="has 58 nodes; allowed for certificates: 57"):
-        pasts.problems(tree, tree_strategy(tree, "uniform"))
+        pasts.pose_problems(tree, tree_strategy(tree, "uniform"))

@@ -6,17 +6,17 @@ import pytest
 import hogeq
 from hogeq.strategies.strategy import Strategy
 from hogeq.trees.flat import payoff, reach
-from hogeq.trees.strategies import plans
+from hogeq.trees.strategies import list_plans
 
 
 @pytest.mark.parametrize("player", [0, 1])
 def test_plans_play_as_the_mixture_does(player: int) -> None:
     tree, random = hogeq.Game("3K3", teams="01/2").tree, np.random.default_rng(3)
     pure = np.eye(tree.num_actions)[random.integers(tree.num_legal, size=(5, tree.num_rows))]
-    strategy = Strategy.unchecked(
+    strategy = Strategy.unchecked_mixture(
         np.array([*pure, pure[0], tree.uniform()]), np.array([0.3, 0.1, 0.1, 0.1, 0.1, 0.2, 0.1])
     )
-    found = plans(tree, strategy, player)
+    found = list_plans(tree, strategy, player)
     assert found[0].probability == pytest.approx(0.5)  # two components are one plan
     assert sum(one.probability for one in found) == pytest.approx(1.0)
     other = np.array([random.dirichlet([1.0, 1.0]) for _ in range(tree.num_rows)])

@@ -20,9 +20,11 @@ from hogeq.trees.flat import payoff
 from hogeq.trees.positions import of_rules
 from hogeq.trees.rules import from_rules
 from tests.graph.test_graph import evaluate
+from tests.own_rules import Moves, States
+from tests.refusals import refuses
 from tests.trees.own_hog import OwnHog
 from tests.trees.test_example_games import example
-from tests.trees.test_own_games import kuhn
+from tests.trees.test_rules import kuhn
 
 # --- Hog itself -----------------------------------------------------------------------------------
 
@@ -136,8 +138,7 @@ def test_solvers_look_for_an_equilibrium_where_something_is_hidden() -> None:
     assert solved.upper - solved.lower < 0.01
     uniform = by_positions.equilibrium(0.0)
     assert uniform.lower <= known.lower <= known.upper <= uniform.upper
-    with pytest.raises(ValueError, match=r"^method: got 'lp'; allowed: auto"):
-        by_positions.equilibrium(1.0, "lp")
+    refuses(lambda: by_positions.equilibrium(1.0, "lp"), r"^method: got 'lp'; allowed: auto")
 
 
 def test_each_candidate_is_bounded_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,29 +166,20 @@ def test_each_candidate_is_bounded_once(monkeypatch: pytest.MonkeyPatch) -> None
     assert (solved.method, solved.effort["iterations"]) == ("cfr_plus", 20)
 
 
-class Lotteries(hogeq.GameRules):
+class Lotteries(Moves):
     """Both players choose a lottery whose large prizes cancel; one prize is left."""
 
+    movers: tuple[int, ...] = (0, 1, hogeq.CHANCE)
+    knows = hogeq.GameRules.knows
+
     def __init__(self, lots: int, size: float) -> None:
-        self.lots, self.size = lots, size
+        self.choices, self.size = range(lots), size
 
-    def initial(self) -> tuple[int, ...]:
-        return ()
-
-    def to_move(self, state: tuple[int, ...]) -> int:
-        return len(state) if len(state) < 2 else hogeq.CHANCE if len(state) == 2 else hogeq.END
-
-    def actions(self, state: tuple[int, ...]) -> range:  # noqa: ARG002
-        return range(self.lots)
-
-    def chances(self, state: tuple[int, ...]) -> list[tuple[int, float]]:
+    def chances(self, state: Any) -> list[tuple[int, float]]:
         more = 2.0**-30 * state[1] * (state[0] > 0)
         return [(0, 0.25 - more), (1, 0.25 - more), (2, 0.5 + 2.0 * more)]
 
-    def next(self, state: tuple[int, ...], action: int) -> tuple[int, ...]:
-        return (*state, action)
-
-    def payoffs(self, state: tuple[int, ...]) -> tuple[float, float]:
+    def payoffs(self, state: Any) -> tuple[float, float]:
         first, second, prize = state
         paid = (self.size, -self.size, (first + second) / 8.0)[prize]
         return paid, -paid
@@ -212,19 +204,17 @@ def test_chances_of_too_many_kinds_are_refused_in_a_line(monkeypatch: pytest.Mon
     class Coins(Lotteries):
         """Whoever chooses a coin may choose any: each has chances of its own."""
 
-        def to_move(self, state: tuple[int, ...]) -> int:
-            return 0 if not state else hogeq.CHANCE if len(state) == 1 else hogeq.END
+        movers = (0, hogeq.CHANCE)
 
-        def chances(self, state: tuple[int, ...]) -> list[tuple[int, float]]:
-            share = state[0] / self.lots
+        def chances(self, state: Any) -> list[tuple[int, float]]:
+            share = state[0] / len(self.choices)
             return [(0, 1.0 - share), (1, share)] if state[0] else [(0, 1.0)]
 
-        def payoffs(self, state: tuple[int, ...]) -> tuple[float, float]:
+        def payoffs(self, state: Any) -> tuple[float, float]:
             return float(state[1]), -float(state[1])
 
     says = r"^Coins: 41 kinds of positions, and one has 40 actions; allowed: a product of 1,000$"
-    with pytest.raises(ValueError, match=says):
-        of_rules(Coins(40, 1.0))
+    refuses(lambda: of_rules(Coins(40, 1.0)), says)
 
 
 # --- which of the two -----------------------------------------------------------------------------
@@ -243,8 +233,7 @@ def test_positions_take_the_place_of_a_large_tree(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(building, "MOST_NODES", most)
         kinds.append(hasattr(hogeq.Game(rules), "tree"))
     assert kinds == [True, False, True, False]
-    with pytest.raises(ValueError, match=r"has more than 99 nodes$"):
-        hogeq.Game(rules, forget="last:1")
+    refuses(lambda: hogeq.Game(rules, forget="last:1"), r"has more than 99 nodes$")
 
 
 # --- trees and graphs -----------------------------------------------------------------------------
@@ -263,30 +252,18 @@ def test_kuhn_poker_by_positions_is_that_of_the_tree() -> None:
     assert upper >= paid - 1e-15
 
 
-class Tosses(hogeq.GameRules):
+class Tosses(States):
     """Chance ends play once in many rounds: 3 of 4 times player 0 wins."""
 
     def __init__(self, rounds: int = 10**9, endless: Any = None) -> None:
-        self.rounds, self.endless = rounds, endless
-
-    def initial(self) -> Any:
-        return "toss"
-
-    def to_move(self, state: Any) -> int:
-        return {"toss": 0, "coin": hogeq.CHANCE}.get(state, hogeq.END)
-
-    def actions(self, state: Any) -> Any:  # noqa: ARG002 - there is one
-        return ["toss"]
-
-    def chances(self, state: Any) -> Any:  # noqa: ARG002 - there is one
-        win, lose = Fraction(3, self.rounds), Fraction(1, self.rounds)
-        return {"on": 1 - win - lose, "win": win, "lose": lose}
-
-    def next(self, state: Any, action: Any) -> Any:  # noqa: ARG002 - actions tell
-        return {"toss": "coin", "on": "toss"}.get(action, action)
-
-    def payoffs(self, state: Any) -> Any:
-        return (1, -1) if state == "win" else (0, 0)
+        self.endless = endless
+        win, lose = Fraction(3, rounds), Fraction(1, rounds)
+        coin = {"on": "toss", "win": "win", "lose": "lose"}
+        super().__init__(
+            {"toss": (0, {"toss": "coin"}), "coin": (hogeq.CHANCE, coin)},
+            {"win": (1, -1), "lose": (0, 0)},
+            {"coin": {"on": 1 - win - lose, "win": win, "lose": lose}},
+        )
 
 
 def test_a_payoff_is_valued_however_long_play_stays() -> None:
@@ -326,50 +303,37 @@ class Line(hogeq.GameRules):
 
 
 def test_certain_loops_need_a_payoff() -> None:
-    with pytest.raises(ValueError, match=r"^Line: at the start: play can go on for ever; allowed"):
-        hogeq.Game(Line())
+    refuses(lambda: hogeq.Game(Line()), r"^Line: at the start: play can go on for ever; allowed")
     rules = Line()
     for wrong in ("draw", float("nan"), True):
         rules.endless = wrong  # type: ignore[assignment]
-        with pytest.raises(ValueError, match=r"^Line: endless: got .*; allowed: a payoff"):
-            hogeq.Game(rules)
+        refuses(lambda: hogeq.Game(rules), r"^Line: endless: got .*; allowed: a payoff")
     rules.endless = 0
     game: Any = hogeq.Game(rules)
     assert game.graph.endless == 0.0
     assert game.tablebase().ends == (0.0, 0.0)  # one goes on, and the other comes back
 
 
-class Waiting(hogeq.GameRules):
+class Waiting(States):
     """A player stops and loses 1, or waits; chance leads from there out, to a bonus, and on."""
 
     players = 1
 
     def __init__(self, leave: Any, endless: Any = None) -> None:
-        self.leave, self.endless = leave, endless
-
-    def initial(self) -> Any:
-        return "choose"
-
-    def to_move(self, state: Any) -> int:
-        return {"choose": 0, "bonus": 0, "again": 0, "wait": hogeq.CHANCE}.get(state, hogeq.END)
-
-    def actions(self, state: Any) -> Any:
-        return {"choose": ["stop", "wait"], "bonus": ["take"], "again": ["wait"]}[state]
-
-    def chances(self, state: Any) -> Any:  # noqa: ARG002 - there is one
-        return {"bonus": self.leave, "again": 1 - self.leave}
-
-    def next(self, state: Any, action: Any) -> Any:  # noqa: ARG002 - actions tell
-        return action
-
-    def payoffs(self, state: Any) -> Any:
-        return [{"stop": -1, "take": 5}[state]]
+        self.endless = endless
+        moves = {
+            "choose": (0, {"stop": "stop", "wait": "wait"}),
+            "wait": (hogeq.CHANCE, {"bonus": "bonus", "again": "again"}),
+            "bonus": (0, {"take": "take"}),
+            "again": (0, {"wait": "wait"}),
+        }
+        odds = {"wait": {"bonus": leave, "again": 1 - leave}}
+        super().__init__(moves, {"stop": [-1], "take": [5]}, odds)
 
 
 @pytest.mark.parametrize("never", [0, 0.0, Fraction(0), Decimal(0)])
 def test_a_branch_of_probability_0_is_no_way_out(never: Any) -> None:
-    with pytest.raises(ValueError, match=r"^Waiting: .*play can go on for ever; allowed"):
-        hogeq.Game(Waiting(never))
+    refuses(lambda: hogeq.Game(Waiting(never)), r"^Waiting: .*play can go on for ever; allowed")
     for endless, value in ((-2, -1.0), (3, 3.0)):
         game: Any = hogeq.Game(Waiting(never, endless))
         assert {*game.positions.states} == {"choose", "wait", "again"}
@@ -505,6 +469,5 @@ def test_bad_states_and_strategies_are_refused_in_a_line() -> None:
     for state in ("nowhere", [1], (0, 0, 0, 0, True)):
         with pytest.raises(ValueError, match=r"^state: got .*; allowed: a state at which"):
             game.analyze(state)
-    with pytest.raises(ValueError, match="strategy: has shape"):
-        game.strategy(np.ones((3, 2)))
+    refuses(lambda: game.strategy(np.ones((3, 2))), "strategy: has shape")
     assert set(np.unique(game.graph.player)) == {0, 1, NATURE}

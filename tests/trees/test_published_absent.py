@@ -8,6 +8,7 @@ import pytest
 import hogeq
 from hogeq.trees.absent import Decision
 from hogeq.trees.rules import from_rules
+from tests.slow import mostly_slow
 from tests.trees.absent_games import (
     DRIVER,
     EXTENDED,
@@ -66,57 +67,89 @@ def test_examples_of_gilboa() -> None:
     assert gaps.ex_ante == pytest.approx((2 / 3, 2 / 3), abs=1e-8)
 
 
-@pytest.mark.parametrize(
-    ("lines", "again", "reached", "gained", "best", "value"),
-    [
-        # noPR-AM-driver-one-player: once 1, then 5 pays 4 + a - 4aa, best at 1/8; uniform 53/16.
-        pytest.param(
-            ("p 1 1", "p 1 2", "p 1 1", "t 1 1", "p 1 3", "t 2 2", "t 3 5", "t 4 3", "t 5 4"),
-            ({"(1)": 2}, {}),
-            [1, 1 / 2, 1 / 8],
-            (12 / 16, 0),
-            65 / 16,
-            65 / 16,
-            marks=pytest.mark.slow,
-        ),
-        # noPR-action-AM: always 2 gets the mean of 7 and 8, not of 1 to 8; the other takes 1/2. If
-        # that takes all, x gets 7 - 6x.
-        (
-            (
-                *("p 1 1", "p 1 1", "p 2 1", "t 1 1", "t 2 2", "p 2 2", "t 3 3", "t 4 4"),
-                *("p 1 1", "p 2 3", "t 5 5", "t 6 6", "p 2 4", "t 7 7", "t 8 8"),
-            ),
-            ({"(1)": 2}, {}),
-            [1, 1 / 4, 1 / 4, 1 / 4, 1 / 4],
-            (3, 1 / 2),
-            15 / 2,
-            7,
-        ),
-        # noPR-action-AM-three-chain: 2 at once gets 7, uniform 353/64; and the other, met with
-        # 1/16, pays 5 - q - qq, at least 3 and 17/4 at 1/2.
-        (
-            (
-                *("p 1 1", "p 1 2", "p 1 1", "t 1 1", "p 1 1", "t 2 2", "p 2 1", "p 2 1"),
-                *("t 3 3", "t 4 4", "t 5 5", "t 6 6", "t 7 7"),
-            ),
-            ({"(1)": 3}, {"(1)": 2}),
-            [1, 1 / 2, 1 / 16],
-            (95 / 64, 5 / 64),
-            7,
-            7,
-        ),
-    ],
-)
-def test_games_of_gambit(
-    lines: Any, again: Any, reached: list[float], gained: Any, best: float, value: float
-) -> None:
+GAMES = {
+    # Once 1, then 5 pays 4 + a - 4aa, best at 1/8; uniform 53/16.
+    "noPR-AM-driver-one-player": "p 1 1, p 1 2, p 1 1, t 1 1, p 1 3, t 2 2, t 3 5, t 4 3, t 5 4",
+    # Always 2 gets the mean of 7 and 8, not of 1 to 8; the other takes 1/2. If that takes all, x
+    # gets 7 - 6x.
+    "noPR-action-AM": (
+        "p 1 1, p 1 1, p 2 1, t 1 1, t 2 2, p 2 2, t 3 3, t 4 4, p 1 1, p 2 3, t 5 5, t 6 6, p 2 "
+        "4, t 7 7, t 8 8"
+    ),
+    # 2 at once gets 7, uniform 353/64; and the other, met with 1/16, pays 5 - q - qq, at least 3
+    # and 17/4 at 1/2.
+    "noPR-action-AM-three-chain": (
+        "p 1 1, p 1 2, p 1 1, t 1 1, p 1 1, t 2 2, p 2 1, p 2 1, t 3 3, t 4 4, t 5 5, t 6 6, t 7 7"
+    ),
+    # x for the first action gets 3 - x - xx.
+    "AM-driver-one-infoset": "p 1 1, p 1 1, t 1 1, t 2 2, t 3 3",
+    # Against 2, 4 - 2x - xx; against 3 more.
+    "AM-driver-subgame": "p 1 1, p 1 1, t 1 1, p 2 1, t 2 2, t 3 3, t 4 4",
+    # Against the first actions xx + 3x(1 - x) + 5(1 - x), 5 - 2x - 2xx.
+    "AM-subgames": "p 1 1, p 1 1, p 2 1, t 1 1, t 2 2, p 2 2, t 3 3, t 4 4, p 2 3, t 5 5, t 6 6",
+    # Both at their best later, 2xx + 3x(1 - x) + 6x(1 - x) + 7(1 - x)(1 - x).
+    "noPR-action-AM2": (
+        "p 1 1, p 1 1, p 1 2, t 1 1, t 2 2, p 2 1, t 3 3, t 4 4, p 1 1, p 1 3, t 5 5, t 6 6, p 2 "
+        "2, t 7 7, t 8 8"
+    ),
+    # 2 thrice, then 2 gets 18 or more; the other can keep it at 18.
+    "noPR-action-big-AM": (
+        "p 1 1, p 1 1, p 1 1, p 2 1, t 1 1, t 2 2, p 2 2, t 3 3, t 4 4, p 1 1, p 2 3, t 5 5, t 6 "
+        "6, p 2 3, t 7 7, t 8 8, p 1 1, p 1 1, p 2 4, t 9 9, t 10 10, p 2 4, t 11 11, t 12 12, p "
+        "1 1, p 1 2, p 1 3, t 13 13, t 14 14, p 2 5, t 15 15, t 16 16, p 1 2, t 17 17, p 2 6, t "
+        "18 18, p 1 4, t 19 19, t 20 20"
+    ),
+    # The other opens; it leaves a choice between 1 and 2, or gives 3.
+    "AM-unary-branches": (
+        "p 2 1, u 1 1, u 1 1, u 1 2, u 2 2, p 1 3, u 2 2, t 1 1, t 2 2, u 1 2, t 3 3"
+    ),
+}
+
+MET = {
+    **dict.fromkeys(GAMES, ({"(1)": 2}, {})),
+    "noPR-action-AM-three-chain": ({"(1)": 3}, {"(1)": 2}),
+    "noPR-action-big-AM": ({"(1)": 3}, {}),
+    "AM-unary-branches": ({"(1)": 2}, {"(2)": 2}),
+}
+"""Rows of both players that are met again, and how often."""
+
+VALUES = {
+    "noPR-AM-driver-one-player": 65 / 16,
+    "noPR-action-AM": 7,
+    "noPR-action-AM-three-chain": 7,
+    "AM-driver-one-infoset": 3,
+    "AM-driver-subgame": 4,
+    "AM-subgames": 5,
+    "noPR-action-AM2": 7,
+    "noPR-action-big-AM": 18,
+    "AM-unary-branches": 2,
+}
+
+UNIFORM: dict[str, tuple[list[float], tuple[float, float], float]] = {
+    "noPR-AM-driver-one-player": ([1, 1 / 2, 1 / 8], (12 / 16, 0), 65 / 16),
+    "noPR-action-AM": ([1, 1 / 4, 1 / 4, 1 / 4, 1 / 4], (3, 1 / 2), 15 / 2),
+    "noPR-action-AM-three-chain": ([1, 1 / 2, 1 / 16], (95 / 64, 5 / 64), 7),
+}
+"""Of the uniform policy: how often rows are reached, what both gain ex ante, and the best reply."""
+
+QUICK = [name for name in GAMES if name != "noPR-AM-driver-one-player"]
+
+
+@pytest.mark.parametrize("name", mostly_slow(GAMES, *QUICK))
+def test_games_of_gambit(name: str) -> None:
     """Games of Gambit's tests, met again and reached once at least as its tests say, uniformly.
 
     tests/test_games, ABSENT_MINDEDNESS_CASES and test_absent_minded_infoset_prob (#676, #835). It
-    has no payoffs: those, against the uniform policy, are by hand.
+    has no payoffs and no values: those are by hand.
     """
-    made = efg(*lines)
-    assert tuple(one.met_again for one in made.audit()) == again
+    made, value = efg(*GAMES[name].split(", ")), VALUES[name]
+    assert tuple(one.met_again for one in made.audit()) == MET[name]
+    solved = made.equilibrium()
+    assert solved.is_proved
+    assert (solved.lower, solved.upper) == pytest.approx((value, value), abs=1e-7)
+    if name not in UNIFORM:
+        return
+    reached, gained, best = UNIFORM[name]
     tree = made.tree
     assert tree is not None
     order = {int(row): None for row in tree.row[tree.row >= 0]}
@@ -124,66 +157,6 @@ def test_games_of_gambit(
     for one, gain in zip(made.gaps("uniform", 60.0), gained, strict=True):
         assert one.ex_ante == pytest.approx((gain, gain), abs=1e-8)
     assert made.attack("uniform").seats[0] == pytest.approx(best)
-    solved = made.equilibrium()
-    assert solved.is_proved
-    assert (solved.lower, solved.upper) == pytest.approx((value, value), abs=1e-7)
-
-
-@pytest.mark.parametrize(
-    ("lines", "again", "value"),
-    [
-        # AM-driver-one-infoset: x for the first action gets 3 - x - xx.
-        (("p 1 1", "p 1 1", "t 1 1", "t 2 2", "t 3 3"), ({"(1)": 2}, {}), 3),
-        # AM-driver-subgame: against 2, 4 - 2x - xx; against 3 more.
-        (("p 1 1", "p 1 1", "t 1 1", "p 2 1", "t 2 2", "t 3 3", "t 4 4"), ({"(1)": 2}, {}), 4),
-        # AM-subgames: against the first actions xx + 3x(1 - x) + 5(1 - x), 5 - 2x - 2xx.
-        (
-            (
-                *("p 1 1", "p 1 1", "p 2 1", "t 1 1", "t 2 2", "p 2 2", "t 3 3", "t 4 4"),
-                *("p 2 3", "t 5 5", "t 6 6"),
-            ),
-            ({"(1)": 2}, {}),
-            5,
-        ),
-        # noPR-action-AM2: both at their best later, 2xx + 3x(1 - x) + 6x(1 - x) + 7(1 - x)(1 - x).
-        (
-            (
-                *("p 1 1", "p 1 1", "p 1 2", "t 1 1", "t 2 2", "p 2 1", "t 3 3", "t 4 4"),
-                *("p 1 1", "p 1 3", "t 5 5", "t 6 6", "p 2 2", "t 7 7", "t 8 8"),
-            ),
-            ({"(1)": 2}, {}),
-            7,
-        ),
-        # noPR-action-big-AM: 2 thrice, then 2 gets 18 or more; the other can keep it at 18.
-        (
-            (
-                *("p 1 1", "p 1 1", "p 1 1", "p 2 1", "t 1 1", "t 2 2", "p 2 2", "t 3 3", "t 4 4"),
-                *("p 1 1", "p 2 3", "t 5 5", "t 6 6", "p 2 3", "t 7 7", "t 8 8", "p 1 1", "p 1 1"),
-                *("p 2 4", "t 9 9", "t 10 10", "p 2 4", "t 11 11", "t 12 12", "p 1 1", "p 1 2"),
-                *("p 1 3", "t 13 13", "t 14 14", "p 2 5", "t 15 15", "t 16 16", "p 1 2", "t 17 17"),
-                *("p 2 6", "t 18 18", "p 1 4", "t 19 19", "t 20 20"),
-            ),
-            ({"(1)": 3}, {}),
-            18,
-        ),
-        # AM-unary-branches: the other opens; it leaves a choice between 1 and 2, or gives 3.
-        (
-            (
-                *("p 2 1", "u 1 1", "u 1 1", "u 1 2", "u 2 2", "p 1 3", "u 2 2", "t 1 1", "t 2 2"),
-                *("u 1 2", "t 3 3"),
-            ),
-            ({"(1)": 2}, {"(2)": 2}),
-            2,
-        ),
-    ],
-)
-def test_more_games_of_gambit(lines: Any, again: Any, value: float) -> None:
-    """Games of its tests/test_games; its tests have no values: these are by hand."""
-    made = efg(*lines)
-    assert tuple(one.met_again for one in made.audit()) == again
-    solved = made.equilibrium()
-    assert solved.is_proved
-    assert (solved.lower, solved.upper) == pytest.approx((value, value), abs=1e-7)
 
 
 @pytest.mark.slow

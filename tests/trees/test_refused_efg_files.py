@@ -14,6 +14,7 @@ from hogeq.trees import building, efg, gambit
 from hogeq.trees.flat import payoff
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.tree import flat_efg
+from tests.refusals import refuses
 from tests.trees.efg_texts import GOOD, HEAD, read, worth, written
 
 FIRST = 'p "" 1 1 "x" { "l" "r" } 1'
@@ -133,8 +134,7 @@ def test_a_constant_sum_is_taken(total: str, value: float, tmp_path: Path) -> No
     ],
 )
 def test_what_is_no_text_is_refused(data: bytes, message: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)):
-        from_efg(written(tmp_path, data))
+    refuses(lambda: from_efg(written(tmp_path, data)), re.escape(message))
 
 
 def test_only_files_of_some_size_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,13 +149,11 @@ def test_only_files_of_some_size_are_read(tmp_path: Path, monkeypatch: pytest.Mo
             from_efg(tmp_path / name)
     path = written(tmp_path, GOOD)
     monkeypatch.setattr(efg, "MOST_NODES", 6)
-    with pytest.raises(ValueError, match=r"game\.efg: has more than 6 nodes"):
-        from_efg(path)
+    refuses(lambda: from_efg(path), r"game\.efg: has more than 6 nodes")
     monkeypatch.setattr(efg, "MOST_NODES", 7)
     assert from_efg(path).num_nodes == 7
     monkeypatch.setattr(gambit, "MOST_BYTES", 100)
-    with pytest.raises(ValueError, match="cannot be read: is larger than 100 bytes"):
-        from_efg(path)
+    refuses(lambda: from_efg(path), "cannot be read: is larger than 100 bytes")
 
 
 def test_sums_that_would_take_long_are_refused(tmp_path: Path) -> None:

@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 import hogeq
+from hogeq.trees import loading
 from hogeq.trees.families import Poker
 from hogeq.trees.rules import from_rules, named_rules
+from tests.own_rules import Moves
+from tests.refusals import refuses
 
 
 @pytest.mark.parametrize(
@@ -43,74 +46,39 @@ def test_no_tree_is_smaller_than_it_is_said_to_be(name: str) -> None:
 )
 def test_what_is_too_large_is_refused_before_it_is_built(name: str) -> None:
     begun = time.process_time()
-    with pytest.raises(ValueError, match=r"has more than 20,000,000 nodes"):
-        hogeq.Game(name)
+    refuses(lambda: hogeq.Game(name), r"has more than 20,000,000 nodes")
     assert time.process_time() - begun < 2.0
 
 
-def test_parameters_are_given_once() -> None:
-    with pytest.raises(ValueError, match=r"^game kuhn: .*key 'ranks' is given twice"):
-        hogeq.Game("kuhn(players=3,ranks=4,ranks=5)")
-
-
-def test_parameters_of_openspiel_are_refused_in_our_words() -> None:
-    pytest.importorskip("pyspiel", reason="needs OpenSpiel")
-    with pytest.raises(ValueError, match=r": OpenSpiel refuses a value; allowed: .*takes$"):
-        hogeq.Game("kuhn_poker(players=999999)")
-    with pytest.raises(ValueError, match=r"^game kuhn_poker.player: unknown key, .*: players$"):
-        hogeq.Game("kuhn_poker(player=2)")
-    with pytest.raises(ValueError, match=r"players is given twice; allowed: once$"):
-        hogeq.Game("kuhn_poker(players=2,players=3)")
-
-
-class Two(hogeq.GameRules):
+class Two(Moves):
     """Two moves of one player, then an end."""
 
-    paid: Any = (1, -1)
+    movers = (0, 0)
 
-    def initial(self) -> Any:
-        return 0
-
-    def to_move(self, state: Any) -> int:
-        return 0 if state < 2 else hogeq.END
-
-    def actions(self, state: Any) -> Any:
-        return ["on"]
-
-    def next(self, state: Any, action: Any) -> Any:
-        return state + 1
+    def __init__(self, paid: Any) -> None:
+        self.paid = paid
 
     def payoffs(self, state: Any) -> Any:
         return self.paid
 
 
-@pytest.mark.parametrize("paid", [("1", "-1"), "12", {0: 1, 1: -1}, {1, -1}, (1, b"1"), b"12"])
-def test_payoffs_that_are_no_numbers_are_refused(paid: Any) -> None:
-    rules = Two()
-    rules.paid = paid
-    with pytest.raises(ValueError, match=r"payoffs: got .*; allowed: a list of numbers"):
-        hogeq.Game(rules)
+PAID = [("1", "-1"), "12", {0: 1, 1: -1}, {1, -1}, (1, b"1"), b"12"]
+
+REFUSED = [
+    ("kuhn(players=3,ranks=4,ranks=5)", r"^game kuhn: .*key 'ranks' is given twice"),
+    ("kuhn_poker(players=999999)", r": OpenSpiel refuses a value; allowed: .*takes$"),
+    ("kuhn_poker(player=2)", r"^game kuhn_poker.player: unknown key, .*: players$"),
+    ("kuhn_poker(players=2,players=3)", r"players is given twice; allowed: once$"),
+    *((Two(paid), r"payoffs: got .*; allowed: a list of numbers") for paid in PAID),
+    ("two_bets", r"got 'two_bets'; .*--plugin FILE.py brings"),
+]
 
 
-class Back(Two):
-    """A player goes back and forth on a line until its end."""
-
-    def initial(self) -> Any:
-        return 1, 0
-
-    def to_move(self, state: Any) -> int:
-        return state[1] if state[0] < 9 else hogeq.END
-
-    def actions(self, state: Any) -> Any:
-        return ["back", "on"]
-
-    def next(self, state: Any, action: Any) -> Any:
-        return max(0, state[0] + (1 if action == "on" else -1)), 1 - state[1]
-
-
-def test_a_game_in_which_players_can_go_on_for_ever_says_so() -> None:
-    with pytest.raises(ValueError, match=r"^Back: at the start: play can go on for ever; allowed"):
-        hogeq.Game(Back())
+@pytest.mark.parametrize(("game", "line"), REFUSED)
+def test_what_is_no_game_is_refused(game: Any, line: str) -> None:
+    if "kuhn_poker" in str(game):
+        pytest.importorskip("pyspiel", reason="needs OpenSpiel")
+    refuses(lambda: hogeq.Game(game), line)
 
 
 def test_an_unknown_solver_names_the_nearest() -> None:
@@ -126,34 +94,19 @@ def test_a_tree_has_values_and_no_win_rates() -> None:
         hogeq.Game("kuhn(players=2,ranks=3)").win_rate("uniform", "uniform")
 
 
-def test_an_unknown_name_says_what_brings_games(monkeypatch: pytest.MonkeyPatch) -> None:
-    from hogeq.trees import loading
-
-    with pytest.raises(ValueError, match=r"got 'two_bets'; .*--plugin FILE.py brings"):
-        hogeq.Game("two_bets")
-
+def test_without_openspiel_a_name_says_what_brings_games(monkeypatch: pytest.MonkeyPatch) -> None:
     def lacking() -> Any:
         raise ValueError("OpenSpiel: not installed; pip install open_spiel brings it")
 
-    monkeypatch.setattr(loading, "_openspiel", lacking)
+    monkeypatch.setattr(loading, "_import_openspiel", lacking)
     for name in ("kuhn_poker", "leduc_poker(players=2)", "two_bets"):
         with pytest.raises(ValueError, match=r"OpenSpiel: not installed; pip install open_spiel"):
             hogeq.Game(name)
 
 
 def test_a_game_in_which_nobody_moves_says_so() -> None:
-    class Over(hogeq.GameRules):
-        def initial(self) -> Any:
-            return ()
-
-        def to_move(self, state: Any) -> int:
-            return hogeq.END
-
-        def actions(self, state: Any) -> Any:
-            return ()
-
-        def next(self, state: Any, action: Any) -> Any:
-            return state
+    class Over(Moves):
+        movers = ()
 
         def payoffs(self, state: Any) -> Any:
             return 0.5, -0.5

@@ -13,10 +13,10 @@ import hogeq
 from hogeq.trees import enclosures, restricted
 from hogeq.trees.best_response import Answer
 from hogeq.trees.building import Node, flatten
-from hogeq.trees.columns import Side, by_columns
+from hogeq.trees.columns import Side, solve_by_columns
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, payoff
 from hogeq.trees.recall import Recall
-from hogeq.trees.responses import enclosed_response
+from hogeq.trees.responses import respond_in_both_seats
 from hogeq.trees.sequences import sequence_form
 from tests import toys
 from tests.slow import mostly_slow
@@ -60,13 +60,13 @@ def test_values_are_those_of_enumeration_at_every_scale(seed: int) -> None:
     known, answer = value(payoffs(root)), uniform_response(root)
     for unit in SCALES:
         tree = tree_of(root, unit)
-        solved = by_columns(tree, 20.0)
+        solved = solve_by_columns(tree, 20.0)
         # Chances are not round, nor are mixtures that come to 0: no digits of a rounding agree.
         is_rounding = abs(known) < 1e-9 and solved.upper - solved.lower < 1e-15 * unit
         assert solved.is_proved or is_rounding, unit
         assert solved.lower / unit == pytest.approx(known, abs=1e-8), unit
         assert solved.upper / unit == pytest.approx(known, abs=1e-8), unit
-        response = enclosed_response(tree, tree.uniform(), 20.0)
+        response = respond_in_both_seats(tree, tree.uniform(), 20.0)
         assert response.is_proved, unit
         assert response.value / unit == pytest.approx(answer, abs=1e-9), unit
         assert response.bound / unit == pytest.approx(answer, abs=4e-9), unit
@@ -78,14 +78,14 @@ def test_proved_is_relative_to_the_largest_payoff(
 ) -> None:
     """Against equal coins, 1 and -1 are guessed half of the time: lower -1, upper 1."""
     pennies = Choice(0, 0, (Choice(1, 1, (1.0, -1.0)), Choice(1, 1, (-1.0, 1.0))))
-    solved = by_columns(tree_of(pennies, unit), 10.0)
+    solved = solve_by_columns(tree_of(pennies, unit), 10.0)
     assert solved.is_proved
     assert abs(solved.lower) <= 1e-9 * unit
     assert abs(solved.upper) <= 1e-9 * unit
     # Without a solution there are uniform strategies alone, here as good; so bias the game.
     monkeypatch.setattr(restricted, "linprog", lambda *_, **__: SimpleNamespace(status=4, x=None))
     biased = Choice(0, 0, (Choice(1, 1, (1.0, 0.0)), Choice(1, 1, (0.0, 0.5))))
-    unsolved = by_columns(tree_of(biased, unit), 10.0)
+    unsolved = solve_by_columns(tree_of(biased, unit), 10.0)
     assert not unsolved.is_proved
     assert unsolved.lower == pytest.approx(0.25 * unit)  # 1/2 and 1/2 give 1/2 or 1/4
     assert unsolved.upper == pytest.approx(0.5 * unit)
@@ -93,7 +93,10 @@ def test_proved_is_relative_to_the_largest_payoff(
 
 def test_a_game_of_which_nothing_is_at_stake_is_solved() -> None:
     tree = tree_of(Choice(0, 0, (Choice(1, 1, (0.0, 0.0)), 0.0)))
-    solved, response = by_columns(tree, 10.0), enclosed_response(tree, tree.uniform(), 10.0)
+    solved, response = (
+        solve_by_columns(tree, 10.0),
+        respond_in_both_seats(tree, tree.uniform(), 10.0),
+    )
     assert (solved.lower, solved.upper) == (0.0, 0.0)
     assert (response.value, response.bound, response.full_memory) == (0.0, 0.0, 0.0)
     assert solved.is_proved
@@ -102,7 +105,7 @@ def test_a_game_of_which_nothing_is_at_stake_is_solved() -> None:
 
 def test_payoffs_far_apart_are_right_by_the_largest() -> None:
     root = Choice(0, 0, (Choice(1, 1, (1e300, -1e300)), Choice(1, 1, (-1e300, 1e300)), 1e-300))
-    solved = by_columns(tree_of(root), 10.0)
+    solved = solve_by_columns(tree_of(root), 10.0)
     # No program in float64 sees 1e-600 of the stakes; if one end falls short, both are given.
     assert -1e291 <= solved.lower <= 1e-300 <= solved.upper <= 1e291
     assert not solved.is_proved or solved.lower == solved.upper == 1e-300
@@ -115,7 +118,10 @@ def test_payoffs_that_chance_never_gives_are_no_scale(unit: float, deep: bool) -
     never: toys.Node = Choice(0, 2, (1e300, -1e300)) if deep else 1e300
     game = Choice(0, 0, (Choice(1, 1, (3 * unit, -unit)), Choice(1, 1, (-2 * unit, 5 * unit))))
     tree = tree_of(Chance(((0.0, Chance(((1.0, never),))), (1.0, game))))
-    solved, response = by_columns(tree, 10.0), enclosed_response(tree, tree.uniform(), 10.0)
+    solved, response = (
+        solve_by_columns(tree, 10.0),
+        respond_in_both_seats(tree, tree.uniform(), 10.0),
+    )
     assert solved.is_proved
     assert solved.lower / unit == pytest.approx(13 / 11)
     assert solved.upper / unit == pytest.approx(13 / 11)
@@ -130,7 +136,10 @@ def test_payoffs_that_are_huge_and_rare_count_by_their_chance(unit: float, chanc
     """Most of the time the game of 13/11 is played; else 1 / chance is paid, which adds 1."""
     game = Choice(0, 0, (Choice(1, 1, (3.0, -1.0)), Choice(1, 1, (-2.0, 5.0))))
     tree = tree_of(Chance(((chance, 1 / chance), (1.0 - chance, game))), unit)
-    solved, response = by_columns(tree, 10.0), enclosed_response(tree, tree.uniform(), 10.0)
+    solved, response = (
+        solve_by_columns(tree, 10.0),
+        respond_in_both_seats(tree, tree.uniform(), 10.0),
+    )
     # Nobody changes the 1.
     assert tree.largest_payoff * tree.largest_expected_share == pytest.approx(5 * unit)
     assert solved.is_proved
@@ -145,7 +154,10 @@ def test_payoffs_that_are_huge_and_rare_count_by_their_chance(unit: float, chanc
 def test_games_beside_a_huge_and_rare_payoff_are_those_of_enumeration(seed: int) -> None:
     root = random_game(seed)
     tree = tree_of(Chance(((1e-20, 1e20), (1.0, root))))
-    solved, response = by_columns(tree, 20.0), enclosed_response(tree, tree.uniform(), 20.0)
+    solved, response = (
+        solve_by_columns(tree, 20.0),
+        respond_in_both_seats(tree, tree.uniform(), 20.0),
+    )
     known, answer = 1.0 + value(payoffs(root)), uniform_response(root)
     assert solved.is_proved
     assert (solved.lower, solved.upper) == pytest.approx((known, known), abs=1e-8)
@@ -159,12 +171,15 @@ def test_payoffs_too_rare_for_their_size_are_refused_where_floats_would_lose_the
 ) -> None:
     tree = tree_of(Chance(((chance, 1e300), (1.0, Choice(0, 0, (0.0, 1e149))))))
     worth = 1e300 * chance + 1e149
-    solved = by_columns(tree, 10.0)
+    solved = solve_by_columns(tree, 10.0)
     assert solved.is_proved
     assert (solved.lower, solved.upper) == pytest.approx((worth, worth), rel=1e-15)
     monkeypatch.setattr(enclosures, "MOST_NODES", 0)
     tree = tree_of(Chance(((chance, 1e300), (1.0, Choice(0, 0, (0.0, 1e149))))))
-    for solve in (by_columns, lambda *given: enclosed_response(given[0], tree.uniform(), given[1])):
+    for solve in (
+        solve_by_columns,
+        lambda *given: respond_in_both_seats(given[0], tree.uniform(), given[1]),
+    ):
         with pytest.raises(ValueError, match=r"toy: players can expect 1e-\d+ of the largest"):
             solve(tree, 10.0)
 
@@ -188,15 +203,15 @@ def test_rows_that_nearly_sum_to_1_are_scaled(sign: float) -> None:
 def test_lower_is_never_above_upper(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A search whose bounds are false proves nothing; mixtures may prove the value all the same."""
     tree = tree_of(random_game(seed), 1 / 3)
-    solved = by_columns(tree, 10.0)
+    solved = solve_by_columns(tree, 10.0)
     assert solved.lower <= solved.upper
-    found = Side.best
+    found = Side.respond
 
     def worse(*given: Any) -> Answer:
         return found(*given)._replace(bound=-2.0)
 
-    monkeypatch.setattr(Side, "best", worse)
-    crossed = by_columns(tree, 10.0)
+    monkeypatch.setattr(Side, "respond", worse)
+    crossed = solve_by_columns(tree, 10.0)
     assert crossed.lower <= crossed.upper
     if crossed.is_proved:
         assert crossed.lower <= solved.upper
@@ -286,7 +301,7 @@ def test_no_play_of_chance_0_has_a_part_in_plays(chance: float, holds: bool) -> 
     assert findings["well-formed"].holds is holds
     assert findings["skew well-formed"].holds is holds
     assert findings["chance-relaxed skew well-formed"].holds is True
-    assert by_columns(tree_of(room(chance)), 10.0).lower == pytest.approx(1.0)
+    assert solve_by_columns(tree_of(room(chance)), 10.0).lower == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("unit", SCALES)
@@ -343,7 +358,7 @@ def test_a_game_without_decisions_is_worth_what_chance_gives(root: toys.Node, kn
 @pytest.mark.parametrize("seat", [0, 1])
 def test_one_player_against_nature_takes_the_best(seat: int) -> None:
     tree = tree_of(Choice(seat, 0, (lottery(0.5, 0.5), 0.75)))
-    solved = by_columns(tree, 10.0)
+    solved = solve_by_columns(tree, 10.0)
     assert solved.is_proved
     assert solved.lower == pytest.approx([0.75, 0.5][seat])
 

@@ -186,10 +186,7 @@ def test_a_file_without_a_seat_plays_in_both(kind: str, tmp_path: Path) -> None:
             game.strategy(tmp_path / "bad.npz")
 
 
-def test_commands_take_profiles_and_refuse_halves(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_commands_take_profiles_and_refuse_halves(in_folder: Path) -> None:
     game = ("--game", KUHN)
     ok("equilibrium", *game, "--out", "eq.npz")
     assert "attack  0.000000000  best response, exact" in ok("attack", "eq.npz", *game)

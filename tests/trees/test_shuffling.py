@@ -14,7 +14,7 @@ from hogeq.trees import columns, enclosures, whole_dags
 from hogeq.trees.best_response import CONVERGED_GAP, best_response
 from hogeq.trees.recall import Recall
 from hogeq.trees.sequences import SequenceForm, sequence_form
-from hogeq.trees.shuffling import order, shuffled, solving_form
+from hogeq.trees.shuffling import order_actions, reorder_actions, solving_form
 from tests.toys import Chance, Choice, tree_of
 from tests.trees.test_inflation import payoffs_against
 from tests.trees.test_maxmin import drawn_policies, secured
@@ -50,7 +50,7 @@ def test_the_decision_is_that_of_all_orders() -> None:
             rows = draw.choice(4, int(draw.integers(1, 4)), replace=False)
             acts = {int(row): int(draw.integers(2)) for row in rows}
             plays += [acts] * (acts not in plays)
-        ordered = order(plays, COUNTS)
+        ordered = order_actions(plays, COUNTS)
         found.append(ordered is not None)
         assert found[-1] == some_order_is_a_loss(plays)
         if ordered is not None:
@@ -132,16 +132,19 @@ def test_rows_met_in_either_order_are_shuffled() -> None:
 
 
 def test_three_rows_met_in_pairs_have_no_order() -> None:
-    assert order(TRIANGLE, COUNTS) is None
+    assert order_actions(TRIANGLE, COUNTS) is None
     assert not some_order_is_a_loss(TRIANGLE)
-    assert order([{3: number, **acts} for number, acts in enumerate(TRIANGLE)], COUNTS) is not None
+    assert (
+        order_actions([{3: number, **acts} for number, acts in enumerate(TRIANGLE)], COUNTS)
+        is not None
+    )
 
 
 def test_a_loss_recall_stays_as_it_is() -> None:
     game = hogeq.Game("leduc_poker", forget="own_actions")
     for player in (0, 1):
         assert solving_form(game.tree, player) is sequence_form(game.tree, player)
-        assert shuffled(sequence_form(game.tree, player)) is not None
+        assert reorder_actions(sequence_form(game.tree, player)) is not None
 
 
 def test_best_responses_after_a_shuffle_are_those_of_all_pure_strategies() -> None:
@@ -151,7 +154,7 @@ def test_best_responses_after_a_shuffle_are_those_of_all_pure_strategies() -> No
     for seed, tree in enumerate(tree for tree in mixed if {*tree.seat.tolist()} == {0, 1}):
         for player in (0, 1):
             plain = sequence_form(tree, player)
-            form = shuffled(plain)
+            form = reorder_actions(plain)
             if form is None:
                 continue
             new += bool(len(plain.inflated.shared_rows))
@@ -196,7 +199,7 @@ def test_equilibria_after_a_shuffle_are_those_before_it(monkeypatch: pytest.Monk
     for module in (columns, enclosures, whole_dags):
         monkeypatch.setattr(module, "solving_form", sequence_form)
     for tree, after in values[:20]:
-        before = columns.by_columns(replace(tree), 10.0)
+        before = columns.solve_by_columns(replace(tree), 10.0)
         assert after.is_proved
         assert before.is_proved
         assert after.lower == pytest.approx(before.lower, abs=1e-8)
@@ -207,6 +210,6 @@ def test_the_absent_minded_are_refused() -> None:
     twice = Choice(0, 0, (Choice(0, 0, (1.0, 0.0)), 0.0))
     tree = tree_of(twice)
     with pytest.raises(ValueError, match="allowed: games without absent-mindedness"):
-        shuffled(sequence_form(tree, 0))
+        reorder_actions(sequence_form(tree, 0))
     assert solving_form(tree, 0) is sequence_form(tree, 0)
     assert Recall(tree, 0).audit().findings["shuffled A-loss recall"].holds is False

@@ -29,7 +29,7 @@ from hogeq.trees import (
 )
 from hogeq.trees.absent import Decision
 from hogeq.trees.absent_results import gaps_of
-from hogeq.trees.beliefs import TooSlowError, belief_dag, spanned
+from hogeq.trees.beliefs import TooSlowError, build_belief_dag, spanned_dag
 from hogeq.trees.best_response import CONVERGED_GAP, best_response
 from hogeq.trees.columns import Solving
 from hogeq.trees.enclosures import Payoffs
@@ -39,6 +39,7 @@ from hogeq.trees.maxmin import Maxmin
 from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import SequenceForm, sequence_form
 from hogeq.trees.strategies import tree_strategy
+from tests.own_rules import Moves, States
 from tests.slow import mostly_slow
 from tests.trees.test_inflation import payoffs_against
 
@@ -83,28 +84,15 @@ class Partners(hogeq.GameRules):
         return (float(level if level <= made else -level),)
 
 
-class Driver(hogeq.GameRules):
+class Driver(States):
     """Piccione and Rubinstein's driver: exits look alike, the second is home."""
 
     players = 1
+    known = "an exit"
 
-    def initial(self) -> int:
-        return 0
-
-    def to_move(self, state: int) -> int:
-        return 0 if state in {0, 1} else hogeq.END
-
-    def actions(self, state: int) -> list[str]:  # noqa: ARG002
-        return ["go on", "exit"]
-
-    def next(self, state: int, action: str) -> int:
-        return state + 1 if action == "go on" else state + 10
-
-    def knows(self, state: int, player: int) -> str:  # noqa: ARG002
-        return "an exit"
-
-    def payoffs(self, state: int) -> tuple[float]:
-        return (float({10: 0, 11: 4, 2: 1}[state]),)
+    def __init__(self) -> None:
+        exits = {0: (0, {"go on": 1, "exit": 10}), 1: (0, {"go on": 2, "exit": 11})}
+        super().__init__(exits, {10: [0.0], 11: [4.0], 2: [1.0]})
 
 
 def ticking(looks: float) -> Deadline:
@@ -330,10 +318,10 @@ def test_a_part_of_a_dag_for_which_there_is_no_time_is_a_draw() -> None:
     form = sequence_form(tree_of(Partners(3, 3)), 0)
     assert len(form.inflated.shared_rows)
     with pytest.raises(TooSlowError):
-        belief_dag(form, deadline=ticking(0))
+        build_belief_dag(form, deadline=ticking(0))
     pure = np.eye(form.tree.num_actions)[np.zeros((2, form.tree.num_rows), np.int64)]
-    assert spanned(form, pure, ticking(0)).row_of_decision.tolist() == [-1]
-    assert (spanned(form, pure).row_of_decision >= 0).all()
+    assert spanned_dag(form, pure, ticking(0)).row_of_decision.tolist() == [-1]
+    assert (spanned_dag(form, pure).row_of_decision >= 0).all()
 
 
 def test_no_policy_is_improved_once_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -370,17 +358,17 @@ def test_without_time_for_a_search_the_mixture_is_the_policy(
 @pytest.mark.parametrize("left", [1.0, 1e-9])
 def test_a_round_is_begun_if_there_is_time_to_value_it(left: float) -> None:
     solving = Solving(tree_of(Partners(3, 3)), 100.0)
-    solving.columns(Deadline(0.0))
+    solving.run_double_oracle(Deadline(0.0))
     assert solving.iterations == 1
-    solving.columns(Deadline(left, lambda: 0.0))  # a clock that stands still
+    solving.run_double_oracle(Deadline(left, lambda: 0.0))  # a clock that stands still
     assert (solving.iterations > 1) == (left == 1.0)
 
 
 def test_a_part_of_a_dag_that_is_too_large_is_a_draw(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(beliefs, "belief_dag", partial(belief_dag, most=1))
+    monkeypatch.setattr(beliefs, "build_belief_dag", partial(build_belief_dag, most=1))
     form = sequence_form(tree_of(Partners(3, 3)), 0)
     pure = np.eye(form.tree.num_actions)[np.zeros((2, form.tree.num_rows), np.int64)]
-    assert spanned(form, pure).row_of_decision.tolist() == [-1]
+    assert spanned_dag(form, pure).row_of_decision.tolist() == [-1]
     found = hogeq.Game("leduc_poker", forget="last:1").in_policies(0.2)
     assert found.lower <= found.upper
 
@@ -395,25 +383,18 @@ def test_gaps_of_rows_that_are_not_looked_at_are_those_of_all_rows() -> None:
         assert gaps.edt[0] <= gaps.edt[1] <= gaps.ex_ante[1] + 1e-12
 
 
-class Wide(hogeq.GameRules):
+class Wide(Moves):
     """One player has an information set of many actions, the other as many sets of two."""
+
+    knows = hogeq.GameRules.knows
 
     def __init__(self, actions: int) -> None:
         self.many = actions
 
-    def initial(self) -> tuple[int, ...]:
-        return ()
-
-    def to_move(self, state: tuple[int, ...]) -> int:
-        return (0, 1, hogeq.END)[len(state)]
-
-    def actions(self, state: tuple[int, ...]) -> range:
+    def actions(self, state: Any) -> range:
         return range(2 if state else self.many)
 
-    def next(self, state: tuple[int, ...], action: int) -> tuple[int, ...]:
-        return (*state, action)
-
-    def payoffs(self, state: tuple[int, ...]) -> tuple[float, float]:
+    def payoffs(self, state: Any) -> tuple[float, float]:
         paid = (7919 * state[0] + 104729 * state[1]) % 1000 / 1000
         return paid, -paid
 
@@ -467,7 +448,7 @@ def test_what_an_absent_minded_player_found_is_valued_once(monkeypatch: pytest.M
 
     monkeypatch.setattr(Payoffs, "least_payoff", counted)
     monkeypatch.setattr(Decision, "solve", noted)
-    responses.enclosed_response(game.tree, game.strategy("uniform"), 0.0)
+    responses.respond_in_both_seats(game.tree, game.strategy("uniform"), 0.0)
     assert valued.count(0) == len(solved)
 
 
@@ -476,14 +457,14 @@ def test_responses_are_sought_again_if_they_can_be_valued(
     monkeypatch: pytest.MonkeyPatch, seconds: float, number: int
 ) -> None:
     game, clock, calls = hogeq.Game(Driver()), [0.0], []
-    respond = responses.enclosed_response
+    respond = responses.respond_in_both_seats
 
     def slow(*given: Any, **more: Any) -> Any:
         calls.append(given)
         clock[0] += 10.0
         return replace(respond(*given, **more), is_proved=False)
 
-    monkeypatch.setattr(responses, "enclosed_response", slow)
+    monkeypatch.setattr(responses, "respond_in_both_seats", slow)
     monkeypatch.setattr(Deadline, "usual_clock", staticmethod(lambda: clock[0]))
     game.attack("uniform", Budget(seconds=seconds) if seconds < np.inf else Budget())
     assert len(calls) == number

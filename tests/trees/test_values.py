@@ -24,6 +24,7 @@ from hogeq.trees.rules import from_rules
 from hogeq.trees.strategies import tree_strategy
 from hogeq.trees.values import value
 from tests.cli.calls import ask, ok
+from tests.own_rules import Choice, Moves, States
 from tests.slow import fast_and_slow
 from tests.trees.games_in_fractions import Node, dominated, drawn, infosets, laid_out, worth
 
@@ -324,31 +325,22 @@ def test_kkt_gaps_are_between_ends_that_fractions_are_between(games: int, least:
 # --- by positions ---------------------------------------------------------------------------------
 
 
-class Spin(hogeq.GameRules):
+class Spin(Moves):
     """Some rounds in which chance, a player and chance move; payoffs of up to 10**12 cancel."""
+
+    movers = (hogeq.CHANCE, 0, 1, hogeq.CHANCE)
+    choices = range(2)
 
     def __init__(self, chances: Sequence[Fraction | float], paid: Sequence[float]) -> None:
         self.odds, self.paid = chances, paid
 
-    def initial(self) -> tuple[int, ...]:
-        return ()
-
-    def to_move(self, state: tuple[int, ...]) -> int:
-        return (hogeq.CHANCE, 0, 1, hogeq.CHANCE, hogeq.END)[len(state)]
-
-    def actions(self, state: tuple[int, ...]) -> range:  # noqa: ARG002
-        return range(2)
-
-    def chances(self, state: tuple[int, ...]) -> list[tuple[int, Any]]:  # noqa: ARG002
+    def chances(self, state: Any) -> list[tuple[int, Any]]:  # noqa: ARG002 - the same twice
         return [*enumerate(self.odds)]
 
-    def next(self, state: tuple[int, ...], move: int) -> tuple[int, ...]:
-        return (*state, move)
-
-    def knows(self, state: tuple[int, ...], player: int) -> tuple[int, ...]:  # noqa: ARG002
+    def knows(self, state: Any, player: int) -> Any:  # noqa: ARG002 - the same for both
         return state[1:]
 
-    def payoffs(self, state: tuple[int, ...]) -> tuple[float, float]:
+    def payoffs(self, state: Any) -> tuple[float, float]:
         own = self.paid[state[3]] + state[1] * state[2] * 0.1
         return own, -own
 
@@ -390,26 +382,16 @@ def test_nothing_is_exact_by_positions_of_chances_that_no_double_stands_for() ->
         assert found.ends[1][0] < known < found.ends[1][1]
 
 
-class Again(hogeq.GameRules):
+class Again(States):
     """Play goes on with probability 0.9, and pays large amounts that cancel."""
 
-    def initial(self) -> int:
-        return 0
-
-    def to_move(self, state: int) -> int:
-        return hogeq.END if state > 1 else hogeq.CHANCE if state else 0
-
-    def actions(self, state: int) -> list[str]:  # noqa: ARG002
-        return ["on"]
-
-    def chances(self, state: int) -> list[tuple[int, float]]:  # noqa: ARG002
-        return [(0, 0.9), (2, 0.01), (3, 0.09)]
-
-    def next(self, state: int, move: Any) -> int:
-        return 1 if state == 0 else int(move)
-
-    def payoffs(self, state: int) -> tuple[float, float]:
-        return (9e6, -9e6) if state == 2 else (-1e6, 1e6)
+    def __init__(self) -> None:
+        moves: dict[int, tuple[int, dict[object, int]]] = {
+            0: (0, {"on": 1}),
+            1: (hogeq.CHANCE, {0: 0, 2: 2, 3: 3}),
+        }
+        paid = {2: (9e6, -9e6), 3: (-1e6, 1e6)}
+        super().__init__(moves, paid, {1: [(0, 0.9), (2, 0.01), (3, 0.09)]})
 
 
 def test_positions_that_recur_have_ends_of_what_numbers_stand_for() -> None:
@@ -433,41 +415,17 @@ def test_json_gives_both_ends_where_they_agree_in_no_digit_after_the_point() -> 
         assert lower <= found[key] <= upper
 
 
-class Sums(hogeq.GameRules):
-    """One choice; the payoffs sum to 0.3, which -5.0 + 5.3 is not in doubles."""
-
-    def initial(self) -> int:
-        return 0
-
-    def to_move(self, state: int) -> int:
-        return 0 if state == 0 else hogeq.END
-
-    def actions(self, state: int) -> list[int]:  # noqa: ARG002
-        return [1, 2]
-
-    def next(self, state: int, action: int) -> int:  # noqa: ARG002
-        return action
-
-    def payoffs(self, state: int) -> tuple[float, float]:
-        return (-5.0, 5.3) if state == 1 else (-4.0, 4.3)
-
-
 @pytest.mark.parametrize("held", [from_rules, of_rules])
 def test_sums_of_payoffs_are_those_of_the_numbers_that_were_meant(held: Any) -> None:
-    game = hogeq.Game(held(Sums()))
+    """The payoffs sum to 0.3, which -5.0 + 5.3 is not in doubles."""
+    game = hogeq.Game(held(Choice(2, (-5.0, 5.3), (-4.0, 4.3))))
     found = game.attack("uniform")  # -4, and in the other seat 4.8: 0.4 on average
     assert Fraction(found.value) <= Fraction(2, 5) <= Fraction(found.bound)
     for (lower, upper), known in zip(game.value("uniform").ends, (0.15, -4.5, 4.8), strict=True):
         assert Fraction(lower) <= Fraction(str(known)) <= Fraction(upper)
 
 
-class Thirds(Sums):
-    """The payoff of one player is a fraction, that of the other a double."""
-
-    def payoffs(self, state: int) -> Any:
-        return (Fraction(1, 3), 0.5) if state == 1 else (0.5, Fraction(1, 3))
-
-
 @pytest.mark.parametrize("held", [from_rules, of_rules])
 def test_fractions_and_doubles_are_added_up(held: Any) -> None:
-    assert hogeq.Game(held(Thirds())).value("uniform").mean == pytest.approx(5 / 12)
+    rules = Choice(2, (Fraction(1, 3), 0.5), (0.5, Fraction(1, 3)))
+    assert hogeq.Game(held(rules)).value("uniform").mean == pytest.approx(5 / 12)

@@ -1,7 +1,11 @@
 """Commands that list rules and strategies, and look after the installation."""
 
+import contextlib
+import importlib.metadata
+import re
 import time
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import hogeq
 from hogeq.cli.inputs import Chosen, default_rules
@@ -73,11 +77,77 @@ def doctor(
     Exit status 1 if compiled kernels cannot be kept, so that every command would compile them.
     """
     games = {name: Chosen.hog(name, trust).load_hog() for name in editions or COMPILED}
-    from hogeq.runs.installation import installation, rows
-
     kept = hogeq.compiled_code()
-    facts = installation(games, kept)
-    return Result(facts, [Table(rows(facts, kept), left=2)], 0 if kept.is_writable else 1)
+    facts = _installation(games, kept)
+    table = Table(_installation_rows(facts, kept), left=2)
+    return Result(facts, [table], 0 if kept.is_writable else 1)
+
+
+def _installation(games: "Mapping[str, hogeq.Hog]", kept: "hogeq.CompiledCode") -> dict[str, Any]:
+    """Describe this installation, and the compiled kernels of some games by name, as plain values.
+
+    `kept` are the kernels in the cache.
+    """
+    from hogeq.runs.files import environment
+    from hogeq.support.sandbox import isolation
+
+    machine = environment()
+    return {
+        **{key: machine[key] for key in ("hogeq", "python", "platform", "packages", "cores")},
+        "extras": _extras(),
+        "vector_bits": _vector_bits(),
+        "isolation": isolation().text,
+        "cache": kept.to_json(),
+        "compiled": {name: game.compiled() for name, game in games.items()},
+    }
+
+
+def _installation_rows(
+    facts: Mapping[str, Any], kept: "hogeq.CompiledCode"
+) -> list[tuple[str, object]]:
+    """Lay out the values of `_installation`, as rows of a title and a value."""
+    compiled_rows = []
+    for name, parts in facts["compiled"].items():
+        missing = ", ".join(part for part, is_compiled in parts.items() if not is_compiled)
+        compiled_rows.append((f"for {name}", f"not yet: {missing}" if missing else "all"))
+    return [
+        ("hogeq", facts["hogeq"]),
+        ("Python", f"{facts['python']}, {facts['platform']}"),
+        *facts["packages"].items(),
+        *((f"[{name}]", version or "not installed") for name, version in facts["extras"].items()),
+        ("cores", f"{facts['cores']}, vectors of {facts['vector_bits']} bits"),
+        ("code of others is isolated", facts["isolation"]),
+        ("kernels in", kept.folder),
+        *([("kernels cannot be kept", kept.problem)] if kept.problem else []),
+        ("compiled", f"{kept.kernels}, {kept.bytes / 1e6:.1f} MB"),
+        *compiled_rows,
+    ]
+
+
+def _extras() -> dict[str, str | None]:
+    """Give the version of the package that each optional extra installs; None if it is missing."""
+    from hogeq.runs.files import version_of
+
+    versions: dict[str, str | None] = {}
+    # Without metadata, as in a checkout that is not installed, no extras are known.
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        for requirement in importlib.metadata.requires("hogeq") or ():
+            # Such as: matplotlib>=3.9; extra == "plot"
+            match = re.match(r"""([\w.-]+).*extra == ['"]([\w-]+)['"]""", requirement)
+            if match:
+                package, extra = match.groups()
+                if extra not in {"dev", "docs"}:  # users do not need these
+                    versions[extra] = version_of(package)
+    return versions
+
+
+def _vector_bits() -> int:
+    """Give the width of the processor's vectors, which sets the speed of kernels."""
+    from llvmlite import binding
+
+    features = binding.get_host_cpu_features()
+    widths = {"avx512f": 512, "avx": 256, "sse2": 128, "neon": 128}  # the widest first
+    return next((width for feature, width in widths.items() if features.get(feature)), 64)
 
 
 def warmup(

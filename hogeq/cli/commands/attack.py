@@ -4,25 +4,20 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import hogeq
-from hogeq.cli.inputs import Chosen
+from hogeq.cli.inputs import AnyGame, Chosen, HogGame
 from hogeq.cli.options import (
     MATRIX,
     PICTURE,
     PROOF,
     SEARCH,
     AnnealSteps,
-    AnyRulesName,
     ComputeOn,
-    Forget,
-    GameName,
     Jobs,
     Kicks,
     Output,
-    RulesName,
     Seed,
     Starts,
     StrategyName,
-    Teams,
     Trust,
     argument,
     beside,
@@ -35,10 +30,7 @@ from hogeq.support.messages import HogeqError, Table, Text, at_most, between, co
 
 def attack_(
     strategy: StrategyName,
-    rules_name: AnyRulesName = None,
-    game_name: GameName = None,
-    forget: Forget = None,
-    teams: Teams = None,
+    chosen: AnyGame,
     out: Annotated[Path | None, option("Write the response.", "FILE"), MATRIX] = None,
     plot: Annotated[
         Path | None,
@@ -85,7 +77,6 @@ def attack_(
     ] = None,
     jobs: Jobs = None,
     on: ComputeOn = None,
-    trust: Trust = False,
 ) -> Result:
     """Find a best response to a strategy, and bound all responses.
 
@@ -96,10 +87,10 @@ def attack_(
     who alone deviates); in Hog also reached and deviates (positions that the response comes to,
     and those where it rolls other dice than S) and gains (score, opponent, usual, counter, gain).
     """
-    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     proof_kernels = [] if certify is None else ["certificates"]
-    kernels = "search", "full memory", *proof_kernels  # parts of Hog, compiled before they are used
-    game = chosen.load(*kernels, strategies=[strategy], own_goals=True)
+    game = chosen.load(
+        kernels=["search", "full memory", *proof_kernels], strategies=[strategy], own_goals=True
+    )
     budget = hogeq.Budget(
         starts=starts,
         anneal_steps=anneal_steps,
@@ -127,17 +118,9 @@ def attack_(
         rows.insert(1, ("certified", bound_text, meaning))
     text: Text = [f"against {strategy}, {chosen.title}", "", Table(rows, left=3)]
     if chosen.is_hog:
-        game = chosen.hog_game
-        if not isinstance(game.rules.goal, tuple):  # an even game is 1/2
-            gap = between(response.value - 0.5, upper - 0.5, are_one=response.is_proved)
-            text += ["", f"exploitability: {gap}"]
-        gains = game.gains(response.strategy, target)
-        choices = game.rules.choices
-        data |= gains.to_json(response.matrix, choices)
-        # Without hidden memory a proved response is exact, and notes on the search say nothing.
-        if len(game.memories) > 1 or not response.is_proved:
-            text += response.lines()
-        text += gains.text(response.matrix, choices)
+        gains_data, lines = _gains_in_hog(chosen.hog_game, response, target, upper)
+        data |= gains_data
+        text += lines
     elif response.lines():
         text += ["", *response.lines()]
     if plot is not None:
@@ -169,6 +152,27 @@ def _best_response(
     return response, response.to_json(), response.rows()
 
 
+def _gains_in_hog(
+    game: "hogeq.Hog", response: "hogeq.Response", target: "hogeq.Strategy", upper: float
+) -> tuple[dict[str, Any], Text]:
+    """Compute the gains by position of a response to a strategy; return their data and text.
+
+    The text begins with the exploitability, between the response's win rate and the bound `upper`
+    on all responses, less 1/2, unless each player has a goal.
+    """
+    text: Text = []
+    if not isinstance(game.rules.goal, tuple):  # an even game is 1/2
+        gap = between(response.value - 0.5, upper - 0.5, are_one=response.is_proved)
+        text = ["", f"exploitability: {gap}"]
+    # Without hidden memory a proved response is exact, and notes on the search say nothing.
+    if len(game.memories) > 1 or not response.is_proved:
+        text += response.lines()
+    gains = game.gains(response.strategy, target)
+    choices = game.rules.choices
+    text += gains.text(response.matrix, choices)
+    return gains.to_json(response.matrix, choices), text
+
+
 def _plot(chosen: Chosen, response: "hogeq.Response", target: "hogeq.Strategy", plot: Path) -> None:
     """Draw a response to a file: its gains by position, or, if not in Hog, its search."""
     search = response.search
@@ -188,7 +192,7 @@ def _plot(chosen: Chosen, response: "hogeq.Response", target: "hogeq.Strategy", 
 
 def attack_field(
     strategies: Annotated[list[str], argument("S", "The rivals: names, files or runs.")],
-    rules_name: RulesName = None,
+    chosen: HogGame,
     objective: Annotated[
         Literal["mean", "beaten"],
         option("The mean win rate, or how many are beaten (above 0.500001)."),
@@ -200,12 +204,9 @@ def attack_field(
     seed: Seed = hogeq.Budget.seed,
     jobs: Jobs = None,
     on: ComputeOn = None,
-    trust: Trust = False,
 ) -> Result:
     """Find the matrix that wins most from several rivals."""
-    chosen = Chosen.hog(rules_name, trust, "attack-field")
-    kernels = ("search",)  # parts of Hog, compiled before they are used
-    game = chosen.load_hog(*kernels, strategies=strategies)
+    game = chosen.load_hog(kernels=["search"], strategies=strategies)
     rivals = [game.strategy(name) for name in strategies]
     budget = hogeq.Budget(starts=starts, anneal_steps=anneal_steps, kicks=kicks, seed=seed)
     with computing(on, jobs):

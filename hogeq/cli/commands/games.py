@@ -5,29 +5,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import hogeq
-from hogeq.cli.inputs import Chosen
-from hogeq.cli.options import (
-    MATRIX_SUFFIXES,
-    OF_HOG,
-    OF_TREES,
-    AnyRulesName,
-    Forget,
-    GameName,
-    Output,
-    StartOfHog,
-    Teams,
-    Trust,
-    option,
-)
+from hogeq.cli.inputs import AnyGame, Chosen
+from hogeq.cli.options import MATRIX_SUFFIXES, OF_HOG, OF_TREES, Output, StartOfHog, option
 from hogeq.cli.shell import Result, computing, refusing, warn
 from hogeq.support.messages import HogeqError, Table, percent
 
 
 def tablebase(
-    rules_name: AnyRulesName = None,
-    game_name: GameName = None,
-    forget: Forget = None,
-    teams: Teams = None,
+    chosen: AnyGame,
     against: Annotated[
         str | None, option("Win rate of its rolls against a strategy.", "S"), OF_HOG
     ] = None,
@@ -38,7 +23,6 @@ def tablebase(
         OF_HOG,
     ] = None,
     start: StartOfHog = None,
-    trust: Trust = False,
 ) -> Result:
     """Solve with full information: players remember and see everything.
 
@@ -48,13 +32,18 @@ def tablebase(
     JSON of other games than Hog: the game, value (payoff to who moves first), lower and upper
     (proved bounds on it), player (who moves first), rounds.
     """
-    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
-    kernels = ("full memory",)  # parts of Hog, compiled before they are used
-    game = chosen.load(*kernels, strategies=[against], own_goals=True, start=start)
+    game = chosen.load(kernels=["full memory"], strategies=[against], own_goals=True, start=start)
     if not chosen.is_hog:
         tree_tablebase: Any = game.tablebase()
         text = [f"{chosen.title}, full information", "", tree_tablebase.table()]
         return Result({**chosen.facts, **tree_tablebase.to_json()}, text)
+    return _tablebase_of_hog(chosen, against, out, start)
+
+
+def _tablebase_of_hog(
+    chosen: Chosen, against: str | None, out: Path | None, start: str | None
+) -> Result:
+    """Solve Hog with full information; value a strategy `against` it, and write its matrix."""
     game = chosen.hog_game
     has_memory = len(game.memories) > 1
     target = None if against is None else game.second.strategy(against)
@@ -63,7 +52,6 @@ def tablebase(
             f"--out: rules {chosen.title} have hidden memory, and the best roll depends on it: "
             "allowed without memory"
         )
-    scores = chosen.scores
     if start is not None and against is not None and has_memory:
         raise HogeqError("--start: allowed with --against for rules without hidden memory")
     own_tablebase = game.tablebase()
@@ -72,13 +60,13 @@ def tablebase(
     # Tablebase and description of the player who moves first, by the prefix of JSON's keys.
     first_movers = {"": (own_tablebase, "whoever moves first")}
     if isinstance(game.rules.goal, tuple):  # each player has a goal
-        texts = [f"the player to {goal}, moving first" for goal in game.rules.goals]
+        own_goal, other_goal = game.rules.goal
         first_movers = {
-            "": (own_tablebase, texts[0]),
-            "second_": (game.second.tablebase(), texts[1]),
+            "": (own_tablebase, f"the player to {own_goal}, moving first"),
+            "second_": (game.second.tablebase(), f"the player to {other_goal}, moving first"),
         }
     for prefix, (player_tablebase, mover) in first_movers.items():
-        value, first_roll = player_tablebase.opening(*scores)
+        value, first_roll = player_tablebase.opening(*chosen.scores)
         data |= {f"{prefix}value": value, f"{prefix}first_roll": first_roll}
         rows.append(("value", percent(value), f"win probability of {mover}"))
         rows.append(("first roll", first_roll, "dice"))
@@ -87,7 +75,7 @@ def tablebase(
         if start is None:
             rate = own_tablebase.against(target)
         else:
-            rate = game.win_rate(own_tablebase.matrix, target, scores)
+            rate = game.win_rate(own_tablebase.matrix, target, chosen.scores)
         data |= {"against": rate.win_rate, "against_first": rate.first}
         data["against_second"] = rate.second
         note = " (remembering; the other does not)" if has_memory else ""
@@ -101,10 +89,7 @@ def tablebase(
 
 
 def equilibrium(
-    rules_name: AnyRulesName = None,
-    game_name: GameName = None,
-    forget: Forget = None,
-    teams: Teams = None,
+    chosen: AnyGame,
     seconds: Annotated[float, option("Time limit; both bounds hold at any time.", min=0)] = 60.0,
     method: Annotated[str, option("auto, dag, columns or cfr.", "METHOD"), OF_TREES] = "auto",
     policies: Annotated[
@@ -119,7 +104,6 @@ def equilibrium(
         option("Write the mixtures, as one for both seats.", "FILE.npz"),
         Output((".npz",), is_kept=True),
     ] = None,
-    trust: Trust = False,
 ) -> Result:
     """Solve a game in mixtures, with proved bounds on its value.
 
@@ -135,9 +119,7 @@ def equilibrium(
     false or null), kind (matrix, policy, none or open), components of the mixture, memory (what
     full memory wins beyond 1/2 against the equilibrium, or null), seconds.
     """
-    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
-    kernels = "search", "full memory"  # parts of Hog, compiled before they are used
-    game = chosen.load(*kernels)
+    game = chosen.load(kernels=["search", "full memory"])
     if policies and chosen.is_hog:
         with computing():
             existence = chosen.hog_game.existence(seconds)
@@ -169,17 +151,13 @@ def equilibrium(
 
 
 def audit_(
-    rules_name: AnyRulesName = None,
-    game_name: GameName = None,
-    forget: Forget = None,
-    teams: Teams = None,
+    chosen: AnyGame,
     goal: Annotated[
         int | None,
         option("Goal of the game walked. [6, or less where that is too large]", "G", min=1),
         OF_HOG,
     ] = None,
     max_dice: Annotated[int, option("Most dice in it.", "N", min=1), OF_HOG] = 2,
-    trust: Trust = False,
 ) -> Result:
     """Audit recall: losses by information set, and valid theorems.
 
@@ -187,7 +165,6 @@ def audit_(
     they show is one of the full game too: both histories of its witness lead to the same scores
     there. That a property holds is shown for the game walked only.
     """
-    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load()
     if not chosen.is_hog:
         players = game.audit()  # one audit for each
@@ -206,10 +183,7 @@ def audit_(
 
 
 def export_game(
-    rules_name: AnyRulesName = None,
-    game_name: GameName = None,
-    forget: Forget = None,
-    teams: Teams = None,
+    chosen: AnyGame,
     goal: Annotated[int | None, option("Another goal.", "G", min=1), OF_HOG] = None,
     max_dice: Annotated[
         int | None, option("Another most number of dice.", "N", min=1), OF_HOG
@@ -219,14 +193,12 @@ def export_game(
         option("A name ending in .efg, or with --game in .npz.", "FILE"),
         Output((".efg",), is_kept=True, of_games=(".efg", ".npz")),
     ] = Path("hog.efg"),
-    trust: Trust = False,
 ) -> Result:
     """Write the game tree in Gambit's extensive form, or save it.
 
     A saved tree, of a game other than Hog, is read by ``--game FILE.npz``. Of Hog, sizes go to
     standard error before anything is written; trees of more than two million nodes are refused.
     """
-    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load()
     data: dict[str, Any] = chosen.facts
     if not chosen.is_hog:

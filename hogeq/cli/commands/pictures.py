@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import hogeq
-from hogeq.cli.inputs import Chosen, default_rules
+from hogeq.cli.inputs import AnyGame, Chosen, default_rules
 from hogeq.cli.options import (
     OF_HOG,
     PICTURE,
     SEARCH,
-    AnyRulesName,
     Forget,
     GameName,
     Jobs,
@@ -237,24 +236,19 @@ def _load_runs(runs: Sequence[Path], trust: bool) -> "list[Run]":
 
 def show(
     strategy: StrategyName,
-    rules_name: AnyRulesName = None,
-    game_name: GameName = None,
-    forget: Forget = None,
-    teams: Teams = None,
+    chosen: AnyGame,
     out: Annotated[
         Path | None,
         option("Draw to a file. [text in the terminal]", "PNG"),
         Output(PICTURE.suffixes, is_kept=True),
         OF_HOG,
     ] = None,
-    trust: Trust = False,
 ) -> Result:
     """Picture of a strategy: its dice by position, or its actions.
 
     Of a mixture of Hog: its components, and where they differ; of other games: the plans that each
     side draws from.
     """
-    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load(strategies=[strategy])
     shown = game.strategy(strategy).whole()
     title = f"{strategy}, {chosen.title}"

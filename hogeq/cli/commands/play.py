@@ -7,17 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 import hogeq
-from hogeq.cli.inputs import ENDLESS, Chosen
+from hogeq.cli.inputs import ENDLESS, AnyGame, Chosen
 from hogeq.cli.options import (
     OF_HOG,
     OPTIMAL,
-    AnyRulesName,
-    Forget,
-    GameName,
     Output,
     Start,
     StartOfHog,
-    Teams,
     Trust,
     argument,
     option,
@@ -32,10 +28,7 @@ if TYPE_CHECKING:
 
 
 def play(
-    rules_name: AnyRulesName = None,
-    game_name: GameName = None,
-    forget: Forget = None,
-    teams: Teams = None,
+    chosen: AnyGame,
     engine: Annotated[
         str,
         option(
@@ -55,7 +48,6 @@ def play(
         Output((".json",), is_kept=True),
         OF_HOG,
     ] = None,
-    trust: Trust = False,
 ) -> Result:
     """Play in the terminal against an engine.
 
@@ -63,10 +55,10 @@ def play(
     the game to standard output once it ends. Of games other than Hog you have the first seat with
     --first you, the second with engine, and optimal is an equilibrium.
     """
-    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     strategies = [] if engine in OPTIMAL else [engine]
-    kernels = "full memory", "hidden states"  # parts of Hog, compiled before they are used
-    game = chosen.load(*kernels, strategies=strategies, own_goals=True, start=start)
+    game = chosen.load(
+        kernels=["full memory", "hidden states"], strategies=strategies, own_goals=True, start=start
+    )
     if not chosen.is_hog:
         return _play_tree(chosen, game, engine, first, seed)
     import numpy as np

@@ -3,18 +3,8 @@
 from typing import Annotated, Any
 
 import hogeq
-from hogeq.cli.inputs import Chosen
-from hogeq.cli.options import (
-    MEMORY,
-    TEXT,
-    Opponent,
-    Plot,
-    RulesName,
-    Score,
-    StrategyName,
-    Trust,
-    option,
-)
+from hogeq.cli.inputs import Chosen, HogGame
+from hogeq.cli.options import MEMORY, TEXT, Opponent, Plot, Score, StrategyName, option
 from hogeq.cli.shell import Result
 from hogeq.support.messages import HogeqError, Text
 
@@ -24,7 +14,7 @@ DEFAULT_PAST = "ignore_memory"  # strategy whose play leads to a position, if S 
 def analyze_(
     score: Score,
     opponent: Opponent,
-    rules_name: RulesName = None,
+    chosen: HogGame,
     strategy: Annotated[str | None, option("Both play S from then on. [optimal play]", "S")] = None,
     own_last: Annotated[
         int | None, option("Own last turn's points (or dice, as the rules have it).", group=MEMORY)
@@ -39,7 +29,6 @@ def analyze_(
     remembered: Annotated[
         str | None, option("Memory of another part of the rules.", "VALUE", MEMORY)
     ] = None,
-    trust: Trust = False,
 ) -> Result:
     """Every roll at a position, its win probability, best first.
 
@@ -50,10 +39,12 @@ def analyze_(
 
     With a goal for each player, the player to move has the first: goal: [50, 65].
     """
-    chosen = Chosen.hog(rules_name, trust, "analyze")
-    kernels = "values", "hidden states"  # parts of Hog, compiled before they are used
-    strategies = [strategy or DEFAULT_PAST]
-    game = chosen.load_hog(*kernels, strategies=strategies, own_goals=True, at=(score, opponent))
+    game = chosen.load_hog(
+        kernels=["values", "hidden states"],
+        strategies=[strategy or DEFAULT_PAST],
+        own_goals=True,
+        at=(score, opponent),
+    )
     has_memory = len(game.memories) > 1
     if has_memory:
         game.prepare("reach")
@@ -130,19 +121,20 @@ def beliefs(
     strategy: StrategyName,
     score: Score,
     opponent: Opponent,
-    rules_name: RulesName = None,
+    chosen: HogGame,
     against: Annotated[str | None, option("The opponent's strategy. [S]", "T")] = None,
     top: Annotated[int, option("Lines of the table.", min=1), TEXT] = 20,
     plot: Plot = None,
-    trust: Trust = False,
 ) -> Result:
     """Distribution of the hidden memory at a position.
 
     Of a mixture also the probability that each component is played.
     """
-    chosen = Chosen.hog(rules_name, trust, "beliefs")
-    kernels = "reach", "full memory", "hidden states"  # parts of Hog, compiled before they are used
-    game = chosen.load_hog(*kernels, strategies=[strategy, against], at=(score, opponent))
+    game = chosen.load_hog(
+        kernels=["reach", "full memory", "hidden states"],
+        strategies=[strategy, against],
+        at=(score, opponent),
+    )
     own_strategy = game.strategy(strategy)
     other_strategy = own_strategy if against is None else game.strategy(against)
     has_mixture = "mixture" in {own_strategy.kind, other_strategy.kind}

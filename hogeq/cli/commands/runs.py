@@ -129,8 +129,8 @@ def runs(
         if key not in known_keys:
             allowed = f"a key of these runs' configs{nearest(key, known_keys)}"
             raise HogeqError(f"--where {one_line(key)}: no run has it; allowed: {allowed}")
-    chosen = index.ordered(index.selected(records, conditions), sort)
-    keys = index.differing(chosen) if compare else []
+    chosen = index.sort_runs(index.select_runs(records, conditions), sort)
+    keys = index.differing_keys(chosen) if compare else []
     data = {
         "root": root,
         "runs": [run.to_json() for run in chosen],
@@ -139,7 +139,7 @@ def runs(
     }
     text: Text
     if chosen:
-        text = [index.listing(chosen, root, keys)]
+        text = [index.table_of_runs(chosen, root, keys)]
     elif records:
         text = [f"no runs to show under {root}"]
         for key, wanted in conditions:

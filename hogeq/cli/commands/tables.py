@@ -5,24 +5,18 @@ from pathlib import Path
 from typing import Annotated
 
 import hogeq
-from hogeq.cli.inputs import Chosen
+from hogeq.cli.inputs import AnyGame, Chosen, HogGame
 from hogeq.cli.options import (
     MATRIX,
     OF_HOG,
     PICTURE,
     SUBMISSION,
     Against,
-    AnyRulesName,
     ComputeOn,
-    Forget,
-    GameName,
     Jobs,
     Output,
     PlayerName,
-    RulesName,
     StrategyName,
-    Teams,
-    Trust,
     argument,
     option,
 )
@@ -35,7 +29,7 @@ MISSING_NAME = "--player-name: {}, needed for a .py file: the entrant's name"  #
 
 def export(
     strategy: StrategyName,
-    rules_name: RulesName = None,
+    chosen: HogGame,
     player_name: PlayerName = None,
     out: Annotated[Path, option("The suffix is the format.", "FILE"), SUBMISSION] = Path(
         "final_strategy.py"
@@ -43,14 +37,12 @@ def export(
     part: Annotated[
         int | None, option("Of a mixture: its N-th component alone, from 1.", "N")
     ] = None,
-    trust: Trust = False,
 ) -> Result:
     """Write a strategy file: the one to submit, or another format.
 
     A .py file is for a contest, self-contained; the others are .csv and .txt
     tables, .json, and numpy's .npy and .npz, which alone can hold a policy; .npz alone a mixture.
     """
-    chosen = Chosen.hog(rules_name, trust, "export")
     _check_player_name(player_name, strategy, out)
     game = chosen.load(strategies=[strategy])
     written = _strategy_to_write(game, strategy, out, part)
@@ -125,10 +117,7 @@ def _strategy_to_write(
 
 def purify_(
     strategy: Annotated[str, argument("S", "A policy, or a matrix to search near.")],
-    rules_name: AnyRulesName = None,
-    game_name: GameName = None,
-    forget: Forget = None,
-    teams: Teams = None,
+    chosen: AnyGame,
     method: Annotated[str, option("How: argmax, threshold or integer.", "METHOD")] = "argmax",
     overrides: Annotated[
         list[str] | None,
@@ -151,14 +140,12 @@ def purify_(
     ] = None,
     jobs: Jobs = None,
     on: ComputeOn = None,
-    trust: Trust = False,
 ) -> Result:
     """Make a matrix of a policy.
 
     docs/parameters.md lists the parameters of each method. `hogeq attack` measures how exploitable
     the result is.
     """
-    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     from hogeq.runs.config import apply_overrides, purify_from
     from hogeq.runs.directory import saved_rounds
     from hogeq.support.deadline import Deadline
@@ -195,13 +182,9 @@ def purify_(
 def diff(
     a: Annotated[str, argument("A", "A table: name, file or run; a policy of other games.")],
     b: Annotated[str, argument("B", "The strategy to compare with it.")],
-    rules_name: AnyRulesName = None,
-    game_name: GameName = None,
-    forget: Forget = None,
-    teams: Teams = None,
+    chosen: AnyGame,
     against: Against = None,
     plot: Annotated[Path | None, option("Draw the result.", "PNG"), PICTURE, OF_HOG] = None,
-    trust: Trust = False,
 ) -> Result:
     """Cells in which two tables differ, and the gain of each change.
 
@@ -214,9 +197,7 @@ def diff(
     games: payoffs; changes have player, infoset, and before and after by action. Where rounding
     shows there are ends as well: by before, after and match, and of a change's gain.
     """
-    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
-    kernels = "matches", "search"  # parts of Hog, compiled before they are used
-    game = chosen.load(*kernels, strategies=[a, b, *(against or [])])
+    game = chosen.load(kernels=["matches", "search"], strategies=[a, b, *(against or [])])
     if not chosen.is_hog:
         names = against or [a]
         return _difference_result(chosen, game.diff(a, b, [*names]), a, b, names)
@@ -238,7 +219,7 @@ def diff(
 
 def improve(
     table: Annotated[str, argument("TABLE", "A table: name, file or run.")],
-    rules_name: RulesName = None,
+    chosen: HogGame,
     out: Annotated[Path | None, option("Where the better table goes.", "FILE"), SUBMISSION] = None,
     against: Against = None,
     explain: Annotated[
@@ -247,7 +228,6 @@ def improve(
     cells: Annotated[int | None, option("Most cells to change.", "N", min=1)] = None,
     seconds: Annotated[float | None, option("Time limit; Ctrl-C stops too.", min=0.0)] = None,
     player_name: PlayerName = None,
-    trust: Trust = False,
 ) -> Result:
     """Change a table so that it wins more, and write it.
 
@@ -259,14 +239,12 @@ def improve(
     JSON: that of diff, from TABLE to the table written, and out; with --explain, why: the keys of
     check from win_rate on.
     """
-    chosen = Chosen.hog(rules_name, trust, "improve")
     if out is None:
         if not explain or (cells, seconds, player_name) != (None, None, None):
             raise HogeqError("--out: missing; allowed without it: --explain alone")
         return _explain(chosen, table, against)
     _check_player_name(player_name, table, out)
-    kernels = "matches", "search"  # parts of Hog, compiled before they are used
-    game = chosen.load_hog(*kernels, strategies=[table, *(against or [])])
+    game = chosen.load_hog(kernels=["matches", "search"], strategies=[table, *(against or [])])
     start = game.strategy(table)
     rivals = _load_rivals(game, against)
     player_name = _player_name_for(out, player_name, table, start)
@@ -294,8 +272,7 @@ def improve(
 
 def _explain(chosen: Chosen, table: str, against: list[str] | None) -> Result:
     """Explain why a table or a policy loses to one opponent: its losses, and changes that gain."""
-    kernels = "matches", "search"  # parts of Hog, compiled before they are used
-    game = chosen.load_hog(*kernels, strategies=[table, *(against or [])])
+    game = chosen.load_hog(kernels=["matches", "search"], strategies=[table, *(against or [])])
     rivals = _load_rivals(game, against)
     if len(rivals) > 1:
         raise HogeqError(f"--against: {len(rivals)} opponents; allowed with --explain: one")

@@ -6,25 +6,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import hogeq
-from hogeq.cli.inputs import Chosen, check_output
+from hogeq.cli.inputs import AnyGame, Chosen, HogGame, check_output
 from hogeq.cli.options import (
     CODE,
     ENTRIES,
     FOLDER,
     PAGE,
-    AnyRulesName,
     ComputeOn,
-    Forget,
-    GameName,
     Jobs,
     Output,
     Plot,
-    RulesName,
     Start,
     StartOfHog,
-    Teams,
     TimeLimit,
-    Trust,
     argument,
     beside,
     option,
@@ -47,21 +41,15 @@ FULL_MEMORY = "full_memory"  # name of optimal play by players who remember ever
 def compare(
     a: Annotated[str, argument("A", "A strategy: name, file or run.")],
     b: Annotated[str, argument("B", "The other.")],
-    rules_name: AnyRulesName = None,
-    game_name: GameName = None,
-    forget: Forget = None,
-    teams: Teams = None,
+    chosen: AnyGame,
     start: StartOfHog = None,
-    trust: Trust = False,
 ) -> Result:
     """Exact win rate of A against B.
 
     full_memory is optimal play by players with full memory.
     With a goal for each player, goal: [50, 65], the first is A's and the second B's.
     """
-    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
-    kernels = ("matches",)  # parts of Hog, compiled before they are used
-    game = chosen.load(*kernels, strategies=[a, b], own_goals=True, start=start)
+    game = chosen.load(kernels=["matches"], strategies=[a, b], own_goals=True, start=start)
     notes: Text = []
     if not chosen.is_hog:
         value = game.value(a, b)
@@ -108,7 +96,7 @@ def tournament(
         list[str],
         argument("S", "Strategies: names, files, runs, folders, patterns ('entries/*.csv')."),
     ],
-    rules_name: RulesName = None,
+    chosen: HogGame,
     skip_bad: Annotated[
         bool, option("Leave out, and list, bad files.", name="--skip-bad"), ENTRIES
     ] = False,
@@ -160,7 +148,6 @@ def tournament(
     ] = False,
     jobs: Jobs = None,
     on: ComputeOn = None,
-    trust: Trust = False,
 ) -> Result:
     """All-play-all: win rates, matches won, ranks of the contest.
 
@@ -188,7 +175,6 @@ def tournament(
 
     JSON: rules, and the keys of `hogeq.contest.ranking.Ranking.to_json`.
     """
-    chosen = Chosen.hog(rules_name, trust, "tournament")
     is_folder = out is not None and not out.suffix  # of the pages of a contest
     if not is_folder:
         check_output(out, (".csv", ".json"), reads=[*entries, *filter(None, [chosen.spec])])

@@ -21,7 +21,7 @@ from hogeq.support.messages import HogeqError, nearest, not_installed, one_line,
 from hogeq.support.teams import Teams
 from hogeq.trees.building import Node, flatten
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget
-from hogeq.trees.forgetting import coarser
+from hogeq.trees.forgetting import forget_by_name
 from hogeq.trees.teams import sides_of
 
 try:
@@ -75,7 +75,7 @@ def from_openspiel(
     # A function that forgets makes the information sets of the tree; a name of one merges those of
     # the whole tree afterwards.
     tree = flatten(name, root, node_of_state, describe, forget=forget, sides=sides)
-    return coarser(tree, forget)
+    return forget_by_name(tree, forget)
 
 
 def _load(name: str) -> Any:

@@ -128,7 +128,7 @@ class HogGame(pyspiel.Game):  # type: ignore[misc]
         self.tree = HogRules(rules, memory=True)  # its positions hold their history, in words
         if len(all_memories(rules)) > 1 and not self.memory:
             warnings.warn(_NOT_RECALLED, stacklevel=1)  # once, by Python's own rule
-        most_points, _ = self.tree.turns.most()
+        most_points, _ = self.tree.turns.most_points_and_gift()
         info = pyspiel.GameInfo(
             num_distinct_actions=rules.num_actions,
             # Outcomes are named by points, or by who begins.
@@ -156,7 +156,8 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
 
     def __init__(self, game: HogGame) -> None:
         super().__init__(game)
-        self.tree, self.memory = game.tree, game.memory
+        self.tree = game.tree
+        self.memory = game.memory
         self.position = game.tree.initial()
 
     def current_player(self) -> int:
