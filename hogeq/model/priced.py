@@ -246,7 +246,7 @@ class PricedResponders:
     # --- revisions ---
 
     def revise(
-        self, row: int, row_prices: dict[int, RowPrices], more: Floats, lent: float
+        self, row: int, row_prices: dict[int, RowPrices], more: Floats, lent_share: float
     ) -> Floats:
         """Raise dual prices in a row by `more`, (K, n), and move its loans to lower the bound most.
 
@@ -256,14 +256,14 @@ class PricedResponders:
         the preferred actions, it is lent more.
 
         `row_prices` is the row's part of the prices, by number of the responder, revised in place;
-        `lent` the largest share of an action's reduced cost that is lent. Returns the refund of
-        each action, (K,): the most that a responder who takes it in the whole row collects of all
-        claims of the row.
+        `lent_share` the largest share of an action's reduced cost that is lent. Returns the refund
+        of each action, (K,): the most that a responder who takes it in the whole row collects of
+        all claims of the row.
         """
         refunds = np.zeros(len(more))
         for number, states in self._states(row):
             responder = self.responders[number]
-            refunds_of_one = responder.revise(row, row_prices[number], more[:, states], lent)
+            refunds_of_one = responder.revise(row, row_prices[number], more[:, states], lent_share)
             refunds += self._chances[number] * refunds_of_one
         return refunds
 

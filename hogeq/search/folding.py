@@ -193,7 +193,7 @@ class _Folding:
             self.add_new_states(new, state, reached[state])
         return self.list_in_order(new)
 
-    def add_new_states(self, new: "_NewStates", state: int, sets: Iterable[int]) -> None:
+    def add_new_states(self, new: _NewStates, state: int, sets: Iterable[int]) -> None:
         """Add the new states of an old state, one for each set of components that differs.
 
         Sets share a new state if their payoffs and outcomes are equal.
@@ -209,7 +209,7 @@ class _Folding:
                 new.old_states.append(state)
             new.numbers[state][components] = equal_states[key]
 
-    def list_in_order(self, new: "_NewStates") -> States:
+    def list_in_order(self, new: _NewStates) -> States:
         """List new states, which were made from the end of play on, in the order of play."""
         last = len(new.edges) - 1  # new state n comes at last - n
         old_states = new.old_states[::-1]

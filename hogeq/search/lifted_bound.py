@@ -298,14 +298,13 @@ class LiftedBound:
         refunds = self._refunded[row]  # (K,)
         # A claim of 1 in all states is refunded the highest reach of the row.
         most_reach = self._responder.most_reach(row, row_prices)
-        raised = np.minimum(
-            (refunds.max() - refunds) / max(most_reach, NEGLIGIBLE_CLAIM), 1.0
-        )  # (K,)
+        full_raise = (refunds.max() - refunds) / max(most_reach, NEGLIGIBLE_CLAIM)  # (K,)
+        raised = np.minimum(full_raise, 1.0)
         has_refund = (refunds > 0.0)[:, None]
         lowered = step.lowered * self._responder.reduced_costs(row) * has_refund  # (K, n)
         rise_of_claims = raised[:, None] - lowered
         self._refunded[row] = self._responder.revise(
-            row, row_prices, rise_of_claims, lent=step.lent
+            row, row_prices, rise_of_claims, lent_share=step.lent
         )
 
     def is_met_once(self, row: int) -> bool:
