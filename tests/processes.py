@@ -12,9 +12,11 @@ ROOT = Path(__file__).parents[1]
 def python(*words: str | Path, **more: Any) -> subprocess.CompletedProcess[str]:
     """Run Python with arguments; `env` is added to the environment, the rest is for `run`."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **more.pop("env", {})}
-    settings: dict[str, Any] = {"capture_output": True, "check": False, "timeout": 300, **more}
+    settings: dict[str, Any] = {"capture_output": True, "timeout": 300, **more}
     command = [sys.executable, *words]
-    return subprocess.run(command, env=environment, text=True, **settings)  # noqa: PLW1510, S603
+    return subprocess.run(  # noqa: S603 - our own
+        command, env=environment, check=False, text=True, **settings
+    )
 
 
 def printed(*words: str | Path, **more: Any) -> str:

@@ -304,7 +304,8 @@ _GAME_OPTIONS: dict[Any, Callable[..., None]] = {
 def _choose_game(values: Mapping[str, Any], command: str) -> Chosen:
     """Choose the game that a command is called with, by the values of its options."""
     if "game_name" in values:
-        settings = [values[name] for name in ("rules_name", "game_name", "forget", "teams")]
+        # A command of somebody else may declare fewer options.
+        settings = [values.get(name) for name in ("rules_name", "game_name", "forget", "teams")]
         return Chosen(*settings, trust=values["trust"])
     return Chosen.hog(values["rules_name"], values["trust"], command)
 

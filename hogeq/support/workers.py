@@ -10,6 +10,7 @@ import atexit
 import os
 import pickle
 import signal
+import sys
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
@@ -17,7 +18,6 @@ from contextlib import AbstractContextManager, closing, contextmanager, nullcont
 from contextvars import ContextVar
 from functools import partial
 from multiprocessing import active_children
-from multiprocessing import resource_tracker as python_resource_tracker
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from queue import SimpleQueue
@@ -276,15 +276,18 @@ class Processes(Remote):
 
     def __init__(self, width: int) -> None:
         """Prepare executors of loky, `width` of them, which start with their first task."""
+        from multiprocessing import resource_tracker as python_resource_tracker
+
         from loky import ProcessPoolExecutor
         from loky.backend import resource_tracker
 
         # Python would look for modules in the current folder first, and run anybody's files there.
         # The cleaners of loky and of Python, both of which loky starts, take their environment from
-        # this process; workers take their own.
+        # this process; workers take their own. Python's cannot start on Windows, and is not used.
         with _environment_with("PYTHONSAFEPATH", "1"):
             resource_tracker.ensure_running()
-            python_resource_tracker.ensure_running()
+            if sys.platform != "win32":
+                python_resource_tracker.ensure_running()
         # Processes keep this very object: `stop` tells them from other children by its identity.
         self._environment = {"HOGEQ_WORKER": "1", "PYTHONSAFEPATH": "1"}
         start = partial(ProcessPoolExecutor, 1, initializer=_ignore_signals, env=self._environment)

@@ -7,6 +7,7 @@ import time
 from _thread import interrupt_main
 from multiprocessing import get_context
 from threading import Event, get_ident
+from types import SimpleNamespace
 
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -155,6 +156,18 @@ def test_a_process_with_threads_ends_quietly() -> None:
         [sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=True
     )
     assert (done.stdout, done.stderr) == ("[1, 2]\n", "")
+
+
+def test_windows_starts_no_cleaner_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python's own passes files to its process by a module that Windows lacks."""
+    monkeypatch.setattr("hogeq.support.workers.sys", SimpleNamespace(platform="win32"))
+
+    def lacking() -> None:
+        raise ModuleNotFoundError("No module named '_posixsubprocess'")
+
+    monkeypatch.setattr("multiprocessing.resource_tracker.ensure_running", lacking)
+    with workers(2, "local"):
+        assert list(compute(abs, [-1, -2])) == [1, 2]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit address space")
