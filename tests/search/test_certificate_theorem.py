@@ -204,7 +204,7 @@ def check_parts(case: Case, steps: list[Step | Revision]) -> None:
     value, refunds = theorem(case, charged)
     assert found._responder.value == pytest.approx(value, abs=1e-12)
     for cell, worths in refunds.items():
-        assert (found._refunded[cell] >= worths - 1e-12).all()
+        assert (found._action_maxima[cell] >= worths - 1e-12).all()
     proved = value + sum(float(worths.max()) for worths in refunds.values())
     assert case.truth - 1e-12 <= proved <= bound
 
