@@ -378,8 +378,9 @@ def _carry_lines(diagonal, block, situation, player):
     A block is the neighbouring cells of one vector, a line the reach of one roll by all memories
     for which it has the same outcomes, an afterstate the scores after a turn. The reach of
     sums of n dice goes to sums of n - 1 dice, as many points higher as a die shows; that of rolls
-    goes to the targets of the dice too, their outcomes apart from sums. Sums are carried for two totals at once, at the even
-    one, which comes first; the odd one adds its own reach to what that wrote.
+    goes to the targets of the dice too, their outcomes apart from sums. Sums are carried for two
+    totals at once, at the even one, which comes first; the odd one adds its own reach to what that
+    wrote.
     """
     code, shape = diagonal.code, diagonal.shape
     for number in range(shape.situations):
