@@ -1,5 +1,6 @@
 """Games with more actions than a byte counts: solvers, purifiers, attacks and what is written."""
 
+import tracemalloc
 from pathlib import Path
 from time import process_time
 from typing import Any, Final
@@ -14,6 +15,7 @@ from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import likeliest, one_hot
 from hogeq.support.aliases import matrix_type
 from hogeq.support.messages import lines_of
+from hogeq.trees import rows
 
 ACTIONS: Final = 300  # numbers from 256 on come back, in a byte, to actions that are legal
 OPTIONS: Final[dict[str, dict[str, Any]]] = {
@@ -171,3 +173,31 @@ def test_full_information_takes_a_time_linear_in_a_wide_game(wide: Any, tmp_path
     begun = process_time()
     assert game.tablebase().value == 0.0  # the seeker sees where the hider is
     assert process_time() - begun < 1.5
+
+
+@pytest.mark.parametrize("method", ["equilibrium", "in_policies", "exploitability", "audit"])
+def test_a_wide_set_beside_many_has_no_table(
+    method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table of all sets by all actions is refused before it is asked for, by all who need one."""
+    narrow, wide_set = 300, 5_000
+    chain = "".join(f'p "" 1 {row} "" {{ "l" "r" }} 0\nt "" 0\n' for row in range(1, narrow + 1))
+    ends = 't "" 0\n' * wide_set
+    last = 'p "" 2 1 "" { ' + '"" ' * wide_set + "} 0\n" + ends
+    path = tmp_path / "wide.efg"
+    path.write_text('EFG 2 R "wide" { "a" "b" } ""\n' + chain + last)
+    game = hogeq.Game(path)
+    monkeypatch.setattr(rows, "MOST_CELLS", narrow * wide_set)
+    arguments = ["uniform"] if method == "exploitability" else []
+    tracemalloc.start()
+    try:
+        if method == "audit":
+            assert len(game.audit()) == 2
+        else:
+            with pytest.raises(
+                hogeq.HogeqError, match=r"one has 5,000 actions; allowed: a product"
+            ):
+                getattr(game, method)(*arguments)
+        assert tracemalloc.get_traced_memory()[1] < 8 * narrow * wide_set
+    finally:
+        tracemalloc.stop()

@@ -17,6 +17,9 @@ from hogeq.cli.commands import GROUPS, name_of
 from hogeq.cli.shell import DISK_FULL_ERRORS, MAX_MESSAGE_LENGTH, warn
 from hogeq.support.messages import ExplainedError, HogeqError
 
+# How errors of the loader of libraries, of the system and of Python say that memory is too small.
+OUT_OF_MEMORY = "failed to map segment", "annot allocate memory", "can't start new thread"
+
 
 class _Commands(TyperGroup):
     """Ends every command with the right status, and one line where something is wrong."""
@@ -78,9 +81,29 @@ def _message_and_status(error: Exception) -> tuple[object, int]:
         return f"{line}; see {command} --help", 2
     if isinstance(error, ExplainedError):
         return error, 1
+    return _failure(error), 1
+
+
+def _failure(error: Exception) -> str:
+    """Give the message for an error that is a failure of hogeq's own, or of the system's memory.
+
+    The traceback of a failure of hogeq's own is printed.
+    """
+    refused = _refused_memory(error)
+    if refused is not None:
+        return f"not enough memory: {refused}; allowed: a larger limit, see ulimit -v"
     if not os.environ.get("HOGEQ_DEBUG"):
         traceback.print_exc()
-    return f"internal failure: {type(error).__name__}: {error}", 1
+    return f"internal failure: {type(error).__name__}: {error}"
+
+
+def _refused_memory(error: BaseException | None) -> BaseException | None:
+    """Find the error, of an error and its causes, by which a library or thread got no memory."""
+    while error is not None:
+        if any(reason in str(error) for reason in OUT_OF_MEMORY):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def _drop_unwritten_output() -> None:

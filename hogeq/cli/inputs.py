@@ -74,6 +74,7 @@ class Chosen:
         """Choose rules that have been read already, such as those of a file."""
         chosen = cls(rules.name, trust=trust)
         chosen._rules = rules
+        check_numba()
         chosen._build_hog()
         return chosen
 
@@ -154,6 +155,7 @@ class Chosen:
             for option, score, goal in zip(POSITION, at or (), self.rules.goals, strict=False):
                 if not 0 <= score < goal:
                     raise HogeqError(f"{option}: {score}; allowed: 0 to {goal - 1}")
+        check_numba()
         self.require_names(names)
         if self.is_hog:
             self._build_hog()
@@ -184,7 +186,6 @@ class Chosen:
 
     def _build_hog(self) -> None:
         """Build the game of the rules."""
-        check_numba()
         with refusing():
             self.game = self.hog_game = hogeq.Hog(self.rules, trust=self.trust)
 

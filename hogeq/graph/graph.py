@@ -5,7 +5,10 @@ A *state* is a position and a value of the memory. Who moves sees the row of the
 """
 
 import hashlib
+import math
 import os
+import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hogeq.graph.levels import distinct, spans
 from hogeq.support.aliases import Floats, Ints
-from hogeq.support.archives import open_archive, read_member
+from hogeq.support.archives import member_shape, open_archive, read_member
 from hogeq.support.files import opened, write_arrays
 from hogeq.support.messages import HogeqError, printable, refusal, shown, unreadable
 
@@ -24,6 +27,8 @@ NATURE: Final = 2  # who moves where all probabilities are fixed
 ROW_SUM: Final = 1e-9  # by which probabilities may miss a sum of 1
 LARGEST: Final = 1e300  # no payoff is larger
 MOST_BYTES: Final = 2**31  # of a file, and of its arrays
+FREE_BYTES: Final = 2**26  # of arrays that may be compressed to any size
+MOST_COMPRESSED: Final = 100  # how many times smaller other files may be; games are 10 times
 
 Indices = NDArray[np.int32]
 
@@ -295,23 +300,9 @@ class Graph:
         Raises `GraphError`, with the fault in one line, for a file of any other content.
         """
         try:
-            with opened(path, MOST_BYTES) as (file, _), open_archive(file) as archive:
-                members = archive.infolist()
-                names = [member.filename.removesuffix(".npy") for member in members]
-                missing, unknown = {*FORM} - {*names}, {*names} - {*FORM, *NUMBERS}
-                if missing or unknown or len({*names}) < len(names):
-                    raise GraphError(
-                        f"holds {shown(sorted(names))}; allowed: the arrays of a graph"
-                    )
-                if sum(member.file_size for member in members) > MOST_BYTES:
-                    raise GraphError(f"holds more than the {MOST_BYTES >> 20} MiB allowed")
-                arrays: dict[str, Any] = {
-                    name: read_member(archive, member, *FORM.get(name, (np.float64, 1)))
-                    for name, member in zip(names, members, strict=True)
-                }
+            with opened(path, MOST_BYTES) as (file, size), open_archive(file) as archive:
+                arrays = _read_arrays(archive, size)
             for name in NUMBERS & arrays.keys():
-                if arrays[name].shape != (1,):
-                    raise GraphError(f"{name}: has shape {arrays[name].shape}; allowed: (1,)")
                 arrays[name] = float(arrays[name][0])
             return cls(**arrays)
         except OSError as error:
@@ -331,6 +322,39 @@ def _form() -> dict[str, tuple[Any, int]]:
 
 NUMBERS: Final = {"total", "endless"}  # fields that are no arrays
 FORM: Final = _form()
+
+
+def _read_arrays(archive: zipfile.ZipFile, size: int) -> dict[str, Any]:
+    """Read the arrays of a file of `size` bytes, each of its type and number of axes.
+
+    Sizes are checked before arrays are read, and `situation` before `way`: a small file may hold
+    large arrays that no position uses.
+    """
+    members = archive.infolist()
+    names = [member.filename.removesuffix(".npy") for member in members]
+    missing, unknown = {*FORM} - {*names}, {*names} - {*FORM, *NUMBERS}
+    if missing or unknown or len({*names}) < len(names):
+        raise GraphError(f"holds {shown(sorted(names))}; allowed: the arrays of a graph")
+    num_bytes = sum(member.file_size for member in members)
+    if num_bytes > MOST_BYTES:
+        raise GraphError(f"holds more than the {MOST_BYTES >> 20} MiB allowed")
+    if num_bytes > max(FREE_BYTES, MOST_COMPRESSED * size):
+        allowed = f"arrays at most {MOST_COMPRESSED} times as large as the file"
+        raise GraphError(f"has {size:,} bytes, and arrays of {num_bytes:,}; allowed: {allowed}")
+    forms = {name: FORM.get(name, (np.float64, 1)) for name in names}
+    member_of = dict(zip(names, members, strict=True))
+    shapes = {name: member_shape(archive, member_of[name], *forms[name]) for name in names}
+    for name in NUMBERS & shapes.keys():
+        if shapes[name] != (1,):
+            raise GraphError(f"{name}: has shape {shapes[name]}; allowed: (1,)")
+    _check_shapes(shapes)
+    situation = read_member(archive, member_of["situation"], *forms["situation"])
+    _check_situations(situation, shapes["way"][0])
+    arrays = {"situation": situation}
+    for name in names:
+        if name not in arrays:
+            arrays[name] = read_member(archive, member_of[name], *forms[name])
+    return arrays
 
 
 # --- checks ---------------------------------------------------------------------------------------
@@ -368,7 +392,8 @@ def _check(graph: Graph) -> None:
 
     Compiled loops check no index, and would read or write beyond such arrays.
     """
-    _check_sizes(graph)
+    _check_shapes({name: getattr(graph, name).shape for name in FORM})
+    _check_situations(graph.situation, len(graph.way))
     _check_ranges(graph)
     _check_rises("level", graph.level, len(graph.player))
     _check_rises("first", graph.first, len(graph.end))
@@ -383,35 +408,13 @@ def _check(graph: Graph) -> None:
     _check_ends(graph)
 
 
-def _check_sizes(graph: Graph) -> None:
-    """Refuse empty arrays, and arrays of other lengths than those that they belong to."""
-    for name in ("player", "way", "lane", "following", "start", "payoff"):
-        _require(name, getattr(graph, name).size > 0, "at least one number")
-    positions = len(graph.player)
-    _, memories, _ = graph.way.shape
-    sizes = {
-        "row": positions,
-        "situation": positions,
-        "place": positions,
-        "lane": memories,
-        "chance": len(graph.end),
-        "label": len(graph.next),
-        "start_chance": len(graph.start),
-    }
-    for name, size in sizes.items():
-        _require(name, len(getattr(graph, name)) == size, f"{size} numbers")
-    _require("fixed", graph.fixed.shape[1] == graph.num_actions, f"{graph.num_actions} columns")
-    _require("start", graph.start.shape[1] == 2, "2 columns")
-
-
 def _check_ranges(graph: Graph) -> None:
     """Refuse numbers that are no index of the array that they are to be read from."""
     positions = len(graph.player)
-    situations, memories, _ = graph.way.shape
+    _, memories, _ = graph.way.shape
     labels, lanes = graph.following.shape
     limits = {  # by array: the smallest number allowed, and the first that is too large
         "player": (0, 3),
-        "situation": (0, situations),
         "way": (-1, len(graph.first) - 1),
         "lane": (0, lanes),
         "following": (0, memories),
@@ -426,6 +429,37 @@ def _check_ranges(graph: Graph) -> None:
         array = getattr(graph, name)
         is_in_range = (array >= smallest) & (array < too_large)
         _require(name, is_in_range, f"numbers in range, from {smallest} on")
+
+
+def _check_shapes(shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Refuse arrays, by their shapes alone, whose sizes do not fit each other."""
+    lengths = {name: shape[0] for name, shape in shapes.items()}
+    positions = lengths["player"]
+    situations, memories, num_actions = shapes["way"]
+    for name in ("player", "way", "lane", "following", "start", "payoff"):
+        _require(name, math.prod(shapes[name]) > 0, "at least one number")
+    sizes = {
+        "row": positions,
+        "situation": positions,
+        "place": positions,
+        "lane": memories,
+        "chance": lengths["end"],
+        "label": lengths["next"],
+        "start_chance": lengths["start"],
+    }
+    for name, size in sizes.items():
+        _require(name, lengths[name] == size, f"{size} numbers")
+    _require("fixed", shapes["fixed"][1] == num_actions, f"{num_actions} columns")
+    _require("start", shapes["start"][1] == 2, "2 columns")
+    _require("way", situations <= positions, "at most one situation for each position")
+
+
+def _check_situations(situation: Indices, situations: int) -> None:
+    """Require numbers of situations, (C,), each of which some position has."""
+    is_in_range = (situation >= 0) & (situation < situations)
+    _require("situation", is_in_range, f"numbers from 0 to {situations - 1}")
+    is_used = np.bincount(situation, minlength=situations) > 0
+    _require("way", is_used, "situations that positions have")
 
 
 def _check_rises(name: str, array: Indices, last: int) -> None:

@@ -81,11 +81,12 @@ def state(sources: Path = Path(__file__).parent) -> str:
 def root() -> Path:
     """Return the folder of all states; it is relative if the user has no home.
 
-    An `XDG_CACHE_HOME` that is empty or relative counts as not set, as its specification says.
+    An `XDG_CACHE_HOME` that is empty or relative counts as not set, as its specification says. So
+    does a `NUMBA_CACHE_DIR`: the current folder may come from somebody else, with code in it.
     """
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
-    if chosen:  # never of numba's settings, which come from a file of the current folder, too
-        return Path(chosen).absolute() / "hogeq"
+    chosen = Path(os.environ.get("NUMBA_CACHE_DIR", ""))
+    if chosen.is_absolute():  # never by numba's settings, which a file of the current folder has
+        return chosen / "hogeq"
     folder = Path(user_cache_dir(appname="hogeq", appauthor=False))
     is_by_xdg = sys.platform not in {"win32", "darwin"}
     if is_by_xdg and not Path(os.environ.get("XDG_CACHE_HOME", "/")).is_absolute():
@@ -147,7 +148,9 @@ def _read(name: str) -> Any:
         digest, content = data[:_DIGEST], data[_DIGEST:]
         if _digest(name, content) == digest:
             _note_use(folder)
-            return pickle.loads(content)  # noqa: S301 - in a folder of the user's own
+            # Whole, but perhaps of another version of a library than the state names.
+            with suppress(Exception):
+                return pickle.loads(content)  # noqa: S301 - in a folder of the user's own
     return None
 
 

@@ -73,7 +73,9 @@ def lock(path: Path) -> io.BufferedRandom:
     Raises `HeldError` if another process has locked it.
     """
     with as_results_error(path, "written"):
-        handle = (path / LOCK_FILE).open("ab+")
+        # A link is not followed: it would make a file elsewhere.
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        handle = os.fdopen(os.open(path / LOCK_FILE, flags, 0o666), "ab+")
     for tries_left in reversed(range(10)):  # 9, 8, ..., 0
         try:
             if sys.platform != "win32":
@@ -95,7 +97,8 @@ def is_held(path: str | Path) -> bool:
         return False
     try:
         # O_NONBLOCK: if the file is a pipe, opening it must not wait for a writer.
-        handle = os.open(Path(path) / LOCK_FILE, os.O_RDONLY | os.O_NONBLOCK)
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW
+        handle = os.open(Path(path) / LOCK_FILE, flags)
         try:
             fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
         finally:

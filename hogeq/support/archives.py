@@ -71,10 +71,13 @@ def npy_header(start: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]
     return shape, is_fortran, dtype, file.tell()
 
 
-def read_member(
+def member_shape(
     archive: zipfile.ZipFile, member: zipfile.ZipInfo, dtype: npt.DTypeLike, axes: int
-) -> npt.NDArray[Any]:
-    """Read an array of an archive; `HogeqError` unless it has this type and number of axes."""
+) -> tuple[int, ...]:
+    """Read the shape of an array of an archive, from its header alone.
+
+    Raises `HogeqError` unless it has this type and number of axes, and as many bytes as it needs.
+    """
     name = member.filename.removesuffix(".npy")
     required_type = np.dtype(dtype)
     if member.compress_type not in COMPRESSED:
@@ -88,5 +91,13 @@ def read_member(
     num_bytes = member.file_size - header_bytes
     if math.prod(shape) * required_type.itemsize != num_bytes:
         raise HogeqError(f"{name}: has shape {shape}, but {num_bytes} bytes")
+    return shape
+
+
+def read_member(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, dtype: npt.DTypeLike, axes: int
+) -> npt.NDArray[Any]:
+    """Read an array of an archive; `HogeqError` unless it has this type and number of axes."""
+    member_shape(archive, member, dtype, axes)
     with archive.open(member) as file:  # anew: numpy reads the header, too, and the zip's checksum
         return npy.read_array(file, allow_pickle=False)

@@ -467,14 +467,21 @@ def reach(tree: FlatTree, joint: Floats, player: int | None = None) -> Floats:
     probability = tree.probabilities(joint)  # of one move
     if player is not None:
         probability[tree.mover == player] = 1.0
-    for level in tree.levels[1:]:
-        probability[level] *= probability[tree.parent[level]]
+    _multiply_along_paths(tree, probability)
     return probability
 
 
 def reach_by_chance(tree: FlatTree) -> Floats:
     """Compute the reach probability of each node, (N,), by the moves of chance alone."""
-    return reach(tree, np.ones((tree.num_rows, tree.num_actions)))
+    probability = tree.chance.copy()  # of one move
+    _multiply_along_paths(tree, probability)
+    return probability
+
+
+def _multiply_along_paths(tree: FlatTree, probability: Floats) -> None:
+    """Multiply the number of each node, (N,), by those of all nodes on the path to it, in place."""
+    for level in tree.levels[1:]:
+        probability[level] *= probability[tree.parent[level]]
 
 
 def payoff(tree: FlatTree, first: Floats, second: Floats) -> float:

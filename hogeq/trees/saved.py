@@ -30,7 +30,7 @@ import os
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.support.aliases import Floats, Ints
-from hogeq.support.archives import open_archive, read_member
+from hogeq.support.archives import member_shape, open_archive, read_member
 from hogeq.support.files import opened, write_arrays
 from hogeq.support.messages import HogeqError, one_line, printable, shown, unreadable
 from hogeq.support.progress import phase
@@ -124,12 +124,34 @@ def _read_arrays(archive: zipfile.ZipFile, size: int) -> Arrays:
     if sum(member.file_size for member in members) > size:
         raise HogeqError("holds more than its size; allowed: arrays that are not compressed")
     building.require_memory(f"has {size:,} bytes", 3 * size)
+    lengths = {
+        name: member_shape(archive, member, TEAMS[name], axes=1)[0]
+        for name, member in zip(names, members, strict=True)
+    }
+    _check_lengths(lengths)
     arrays = {}
     with phase("reading the tree", size, "bytes") as progress:
         for name, member in zip(names, members, strict=True):
             arrays[name] = read_member(archive, member, TEAMS[name], axes=1)
             progress.step(member.file_size)
     return arrays
+
+
+def _check_lengths(lengths: Mapping[str, int]) -> None:
+    """Refuse arrays, by their lengths alone, that do not fit each other; none is read before."""
+    size = lengths["parent"]
+    _require("parent", 0 < size <= building.MOST_NODES, f"1 to {building.MOST_NODES:,} nodes")
+    _require("row", lengths["row"] == size, f"{size}, as many as in parent")
+    num_infosets = lengths["seat"]
+    allowed = f"{num_infosets}, as many as in seat"
+    _require("num_legal", lengths["num_legal"] == num_infosets, allowed)
+    _require("seat", num_infosets <= size, "as many information sets as nodes, or fewer")
+    for name in ("moves", "labels"):
+        _require(name, lengths[name] <= size, "one for each action of a set")
+    for name in ("chance", "drawn", "said"):
+        _require(name, lengths[name] <= size, "one for each step of chance")
+    _require("payoff", lengths["payoff"] <= size, "one for each end")
+    _require("units", lengths["units"] == 2, "two numbers")
 
 
 # --- checks ---------------------------------------------------------------------------------------

@@ -277,6 +277,31 @@ def test_interruptions_refusals_and_failures_of_ours(
     assert bool(where) == (status == 1)  # a failure of ours says where
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        ImportError("libscipy.so: failed to map segment from shared object"),
+        OSError("libllvmlite.so: cannot allocate memory"),
+        RuntimeError("can't start new thread"),
+    ],
+)
+def test_a_library_or_thread_without_memory_is_one_line(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    error: Exception,
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError("Could not load shared object file") from error
+
+    monkeypatch.setattr("hogeq.evaluation.values.win_rate", fail)
+    monkeypatch.delenv("HOGEQ_DEBUG", raising=False)
+    assert main(["compare", "always_roll:1", "always_roll:2", *R]) == 1
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err == f"hogeq: not enough memory: {error}; allowed: a larger limit, see ulimit -v\n"
+
+
 def test_main_gives_back_the_status(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["rules", "su20", "--json"]) == 0
     assert main(["rules", "nothing"]) == 2

@@ -141,6 +141,19 @@ def test_settings_of_numba_that_do_not_work_are_refused_in_one_line(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("game", [("--rules", "fa22"), ("--game", "kuhn_poker")])
+def test_settings_of_numba_are_refused_beside_a_file_of_settings_too(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, game: tuple[str, str]
+) -> None:
+    """Beside such a file numba is imported sooner."""
+    (folder / ".numba_config.yaml").write_text("opt: 9\n[[[")
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "-1")
+    found = hogeq("attack", "uniform", *game)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr == "hogeq: numba: Number of threads specified must be > 0.\n"
+
+
+@pytest.mark.slow
 def test_python_without_docstrings_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONOPTIMIZE", "2")
     found = hogeq("rules", "fa22")

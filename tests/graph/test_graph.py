@@ -278,7 +278,36 @@ HOSTILE: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda path: np.savez(path, **small("tree").arrays(), endless=np.zeros(2)),
         r"endless: has shape \(2,\)",
     ),
+    "a situation of no position": (
+        lambda path: np.savez(path, **padded("way", 1)),
+        r"way\[\d+\]: allowed: situations that positions have",
+    ),
+    "zeros by the gigabyte": (
+        lambda path: np.savez_compressed(path, **padded("level", 2**25)),
+        r"allowed: arrays at most 100 times as large as the file",
+    ),
 }
+
+
+def padded(name: str, more: int) -> dict[str, Any]:
+    """Arrays of a small tree, one of which begins again after its end, `more` entries long."""
+    arrays = small("tree").arrays()
+    return arrays | {
+        name: np.append(
+            arrays[name], np.resize(arrays[name][:1], (more, *arrays[name].shape[1:])), axis=0
+        )
+    }
+
+
+@pytest.mark.parametrize("name", ["way", "row", "situation", "label", "chance", "lane"])
+def test_sizes_that_do_not_fit_are_refused_before_arrays_are_read(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "game.npz"
+    np.savez(path, **padded(name, 1000))
+    monkeypatch.setattr("hogeq.graph.graph.read_member", None)
+    with pytest.raises(GraphError, match=f"{name}: allowed: "):
+        Graph.load(path)
 
 
 @pytest.mark.parametrize("name", HOSTILE)

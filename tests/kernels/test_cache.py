@@ -130,6 +130,18 @@ def test_a_file_under_the_name_of_another_is_compiled_anew(place: Path) -> None:
         assert made[one].read_bytes() != contents[other]
 
 
+def test_a_whole_file_that_names_what_is_not_there_is_compiled_anew(place: Path) -> None:
+    """As after a change of a library that the state does not name."""
+    function, number = KERNELS[0]
+    cache.cached(njit(function))(number)
+    (path,) = files(place)
+    content = pickle.dumps(json.loads).replace(b"json", b"nosj")
+    path.write_bytes(cache._digest(path.name, content) + content)
+    called = cache.cached(njit(function))
+    assert called(number) == function(number)  # type: ignore[arg-type]
+    assert sum(called.stats.cache_hits.values()) == 0
+
+
 def test_a_file_of_another_state_is_compiled_anew(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -284,6 +296,17 @@ def test_a_cache_home_that_is_not_absolute_counts_as_not_set(
     assert cache.root() == tmp_path / ".cache" / "hogeq"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
     assert cache.root() == tmp_path / "elsewhere" / "hogeq"
+
+
+@pytest.mark.parametrize("not_absolute", ["", "cache", ".", "~"])
+def test_a_folder_of_kernels_that_is_not_absolute_counts_as_not_set(
+    not_absolute: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The current folder may have been downloaded, with kernels in it."""
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", not_absolute)
+    assert cache.root() == tmp_path / "hogeq"
 
 
 @pytest.mark.parametrize("cache_home", [None, ""])

@@ -424,5 +424,6 @@ def test_every_fault_of_the_table_is_tried() -> None:
     ]
     assert len(named) > 20
     for file, test in named:
-        (path,) = (ROOT / "tests").rglob(f"{file}.py")
-        assert f"def test_{test}" in path.read_text(), (file, test)
+        # Rooms may have test files of one name.
+        texts = [path.read_text("utf-8") for path in (ROOT / "tests").rglob(f"{file}.py")]
+        assert any(f"def test_{test}" in text for text in texts), (file, test)

@@ -1,6 +1,7 @@
 """The index of runs: what is there is found, and what is broken is named."""
 
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 
 from hogeq.runs.config import config_from
 from hogeq.runs.directory import RunDirectory
-from hogeq.runs.files import CONFIG, MANIFEST, METRICS, HeldError, Metrics, figures_in
+from hogeq.runs.files import CONFIG, MANIFEST, METRICS, HeldError, Metrics, ResultsError, figures_in
 from hogeq.runs.index import differing_keys, find_runs, read_run, select_runs, sort_runs
 from tests.cli.calls import ask, ok, refused
 
@@ -102,6 +103,17 @@ def test_looking_at_a_run_does_not_stop_it(root: Path) -> None:
         with pytest.raises(HeldError):
             RunDirectory.resume(root / "b")
     RunDirectory.resume(root / "b").close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a_lock_that_is_a_link_is_not_followed(root: Path) -> None:
+    target, lock_file = root / "elsewhere", root / "b" / ".lock"
+    lock_file.unlink()
+    lock_file.symlink_to(target)
+    with pytest.raises(ResultsError, match=r"cannot be written"):
+        RunDirectory.resume(root / "b")
+    assert not target.exists()
+    assert read_run(root / "b").status == "complete"
 
 
 def test_runs_are_found_below_and_broken_ones_are_named(root: Path) -> None:

@@ -305,6 +305,17 @@ def test_types_axes_and_names_are_those_of_a_tree(name: str, tmp_path: Path) -> 
     assert "; allowed: the arrays of a tree" in refused(arrays | {"more": right}, path)
 
 
+@pytest.mark.parametrize("name", sorted({*FIELDS} - {"about", "text", "ends", "parent"}))
+def test_lengths_that_do_not_fit_are_refused_before_arrays_are_read(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arrays = arrays_of(from_openspiel("kuhn_poker"), tmp_path)
+    arrays[name] = np.resize(arrays[name], 1000)
+    monkeypatch.setattr("hogeq.trees.saved.read_member", None)
+    why = refused(arrays, tmp_path / "bad.npz")
+    assert f"{'num_legal' if name == 'seat' else name}: allowed: " in why
+
+
 def test_archives_that_cheat_are_refused(tmp_path: Path) -> None:
     arrays, path = arrays_of(from_openspiel("kuhn_poker"), tmp_path), tmp_path / "bad.npz"
 

@@ -191,10 +191,10 @@ def test_a_set_of_many_actions_cannot_be_repeated_without_end(
 def test_a_wide_set_at_the_end_of_many_is_refused_before_it_is_laid_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All rows have room for the actions of the widest, which may be the last to come."""
+    """The last nodes and actions count, which come after the last of the regular looks."""
     narrow, wide = 2_000, 5_000
     chain = "".join(f'p "" 1 {row} "" {{ "l" "r" }} 0\nt "" 0\n' for row in range(1, narrow + 1))
     text = HEAD + chain + 'p "" 2 1 "" { ' + '"" ' * wide + "} 0\n" + 't "" 0\n' * wide
-    monkeypatch.setattr(building, "memory", lambda: 50_000_000)
+    monkeypatch.setattr(building, "memory", lambda: 900_000)
     with pytest.raises(ValueError, match=r"has 9,001 nodes, which need more memory than the 0\.0"):
         read(tmp_path, text)
