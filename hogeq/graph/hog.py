@@ -215,8 +215,9 @@ def _landing_places(
     raises_total = points + gift > 0
     for end in np.flatnonzero(is_no_dice):
         # The other fields of an end of no dice: how memory changes points, and the bonus.
-        scores, bonus = int(gift[end]), end_record[end]
-        cell_points, cell_gift, record = (column.ravel() for column in no_dice_turns(rules, scores))
+        way_to_score, bonus = int(gift[end]), end_record[end]
+        turns = no_dice_turns(rules, way_to_score)
+        cell_points, cell_gift, record = (column.ravel() for column in turns)
         cell_points = cell_points + bonus
         places[:, end] += cell_points * width + cell_gift
         records[:, end] = record

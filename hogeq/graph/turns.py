@@ -112,14 +112,14 @@ def ways_of(rules: Rules) -> Ways:
 
 
 @lru_cache(maxsize=8)
-def no_dice_turns(rules: Rules, scores: int = 0) -> NoDiceTurns:
+def no_dice_turns(rules: Rules, way_to_score: int = 0) -> NoDiceTurns:
     """Outcome of no dice at every pair of scores.
 
-    `scores` says how the memory changes points, as in :class:`hogeq.rules.rules.Throw`.
+    `way_to_score` says how the memory changes points, as in :class:`hogeq.rules.rules.Throw`.
     """
     turns, goal = TurnTable(rules), rules.size
     branches = [
-        turns.branch_of_no_dice(own, other, scores) for own, other in np.ndindex(goal, goal)
+        turns.branch_of_no_dice(own, other, way_to_score) for own, other in np.ndindex(goal, goal)
     ]
     outcomes = [(branch.points, branch.gift, branch.record) for branch in branches]
     return NoDiceTurns(*np.array(outcomes, np.int64).T.reshape(3, goal, goal))

@@ -33,7 +33,7 @@ MEAN_ROUNDINGS = 8
 
 # Indices of `RecurringBlocks.progress`. Where the iteration of a large block stands: its phase, its
 # rounds, the most of them, the largest change of a value, and the largest rise of a bound on turns.
-# Phase 0, round 0 is the begin.
+# In phase 0 and round 0 it has not begun.
 PROGRESS = 11
 PHASE, ROUNDS, ROUND_LIMIT, CHANGE, RISE = range(5)
 # Where setting the rows of a block stands: the number of the next position, then flags, 0 or 1.

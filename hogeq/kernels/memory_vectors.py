@@ -463,9 +463,9 @@ def write_duel(code, shape, args):
     ``wins_at_once[own, opponent, roll]``; of outcomes `chances`, `points` and `records`: of a roll
     from ``outcome_start[roll]`` to ``outcome_stop[roll, own]``, those that stay below the goal;
     those of no dice, by the opponent's score, come after all others; by roll, `bonus`, points that
-    members gain, and `members`, (K, W), 1 at members and 0 elsewhere; `landing_afterstates`, by
-    their numbers, opponent's score * `scores` + own score, that land on a cell, from
-    ``arrival_start[cell]`` to ``arrival_start[cell + 1]``.
+    members gain, and `members`, (K, W), 1 at members and 0 elsewhere; `landing_afterstates`, the
+    numbers, opponent's score * `scores` + own score, of the afterstates that land on each cell,
+    from ``arrival_start[cell]`` to ``arrival_start[cell + 1]``.
 
     Written are `starts`, (2, 2, W), by player the roll's win probability at the first cell, and
     how much less that is than with the bonus, below 0; and as scratch `worth`, (2, G, `scores`, 2,

@@ -132,7 +132,7 @@ def circulate(graph, recurring, block, me, policies, reach, row_reach, scratch):
 
     A block is a set of positions that play can return to. As :func:`visit` does for small ones, but
     reach goes round in the block, turn by turn, until nothing but rounding is left. Returns whether
-    it is done; else call it again. ``recurring.progress[ROUNDS]`` is 0 at the begin.
+    it is done; else call it again. ``recurring.progress[ROUNDS]`` is 0 before the first call.
     """
     positions = block_positions(graph, block)
     progress = recurring.progress

@@ -130,7 +130,7 @@ def write_chain(graph, recurring, play, positions, choice, values, payoff):
                 action_probability = probabilities[action]
                 if chosen != NO_CHOICE:
                     action_probability = 1.0 if action == chosen else 0.0
-                if action_probability > 0.0:
+                if action_probability != 0.0:
                     slot = slots[action, memory]
                     add_action_to_chain(
                         graph, recurring, position, state, slot, action_probability, values, payoff
@@ -303,7 +303,7 @@ def take_iteration_error(recurring, positions):
             most_turns = max(most_turns, turns[position, memory])
             turns[position, memory] = 0.0
     rise = progress[RISE]
-    if rise >= 1.0:
+    if not rise < 1.0:
         return np.inf
     error_of_turn = max(progress[CHANGE], SETTLED * recurring.largest_payoff)
     return error_of_turn * most_turns / (1.0 - max(rise, 0.0))
@@ -320,7 +320,7 @@ def iterate(graph, recurring, block, play, choice, values, payoff, bounds, scrat
     3. Add to ``scratch.iteration_error`` the last change times this bound: no value is off more.
 
     `choice` is as of :func:`value_once`. ``recurring.progress`` says where it stands: `PHASE` and
-    `ROUNDS` are 0 at the begin. Returns whether it is done; else call it again.
+    `ROUNDS` are 0 before the first call. Returns whether it is done; else call it again.
     """
     positions = block_positions(graph, block)
     progress = recurring.progress

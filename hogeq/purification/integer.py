@@ -411,7 +411,9 @@ class IntegerRounding(Purifier):
     ) -> tuple[NDArray[np.bool_], float]:
         """Choice at which the strongest counter wins least if rows may mix, and how much."""
         no_gain = 0.0 * start
-        return self._choose(rates, changes, rows, start, no_gain, 0.0, 0, deadline)
+        return self._choose(
+            rates, changes, rows, start, no_gain, level=0.0, nodes=0, deadline=deadline
+        )
 
     def _choose(
         self,

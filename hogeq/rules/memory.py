@@ -52,9 +52,7 @@ class Memory(NamedTuple):
     extra: int = 0  # 1 if this turn is an extra turn
     own: int = 0  # record (see `record`) of this player's last turn
     opponent: int = 0  # record of the opponent's last turn
-    state: int = (
-        0  # number of the value that the part `Rules.memory` remembers (see `MemoryTables`)
-    )
+    state: int = 0  # number of what the part `Rules.memory` remembers (see `MemoryTables`)
 
 
 def memory_sizes(rules: Rules) -> tuple[int, int, int]:

@@ -284,9 +284,8 @@ class AttackSearch:
         self.start_rates: list[float] = []  # win rate that each start has come to
         self.known_rate: float | None = None  # of the strongest known counter
         self.curve: list[tuple[int, float]] = []  # sweeps spent, best win rate
-        self.compare_at = (
-            KICKS_PER_ROUND * budget.starts
-        )  # kicks after which candidates are compared
+        # Kicks after which candidates are compared:
+        self.compare_at = KICKS_PER_ROUND * budget.starts
         self.deadline = deadline or Deadline(inf if budget.seconds is None else budget.seconds)
 
     @property
@@ -419,10 +418,7 @@ class AttackSearch:
         for candidate, state in zip(self.candidates, states, strict=False):
             candidate.state = state
             self.sweeps += state.sweeps
-            is_start = candidate.start < len(
-                self.start_rates
-            )  # no further ascent, no known counter
-            if is_start:
+            if candidate.start < len(self.start_rates):  # no further ascent or known counter
                 self.start_rates[candidate.start] = state.rate
             for kind, choices in state.choices.items():
                 self._learn_gains(kind, choices)

@@ -389,19 +389,20 @@ class ResponseProblem:
             most_relaxations -= num_nodes
         if status == Status.FOUND:
             return ResponseSearch.succeeded(*self.improve(search.response, deadline))
-        bound = float(search.bound[0]) + self._error_of_bound()
+        bound = self._raise_by_rounding(float(search.bound[0]))
         return ResponseSearch(status, -np.inf, bound, search.fixed, np.concatenate(subtrees))
 
-    def _error_of_bound(self) -> float:
-        """Bound by how far rounding moves the bound of the last branch and bound.
+    def _raise_by_rounding(self, bound: float) -> float:
+        """Raise a bound of the last branch and bound by as much as rounding may have lowered it.
 
         Each row that changed dual prices at a leaf adds the error of a pass.
         """
+        bound += self.error
         price_changes = int(self._work.most_priced_rows[0])  # most at any leaf
-        if price_changes == 0:
-            return self.error
-        largest_number = max(1.0, float(self._work.largest[0]))
-        return self.error + (price_changes + 2) * largest_number * self.error_of_pass
+        if price_changes > 0:
+            largest_number = max(1.0, float(self._work.largest[0]))
+            bound += (price_changes + 2) * largest_number * self.error_of_pass
+        return bound
 
     @cached_property
     def decisions(self) -> Decisions:

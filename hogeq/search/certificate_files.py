@@ -208,9 +208,8 @@ def _unpack(data: bytes) -> bytes:
         return data
     try:
         with gzip.open(BytesIO(data)) as file:
-            content = file.read(
-                MOST_FILE_BYTES + 1
-            )  # one more than allowed shows that there are more
+            # One more than allowed shows that there are more.
+            content = file.read(MOST_FILE_BYTES + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise CertificateError("is packed by gzip, but broken; allowed: all of it") from error
     if len(content) > MOST_FILE_BYTES:

@@ -41,10 +41,8 @@ PERTURBED_SHARES: Final = (0.01, 0.3)  # of the cells: few pay in large games, m
 ANNEALING_STEPS: Final = 20  # at the beginning of an ongoing search
 MOST_CROSSED_COUNTERS: Final = 60  # strongest of a pool, with which ongoing searches cross over
 MOST_PARTNERS: Final = 8  # of these counters, for the kicks of one search
-SEED_OF_START, SEED_OF_KICKS = (
-    1,
-    2,
-)  # a fourth number of seeds: nothing else that an iteration draws has one
+# A fourth number of seeds: nothing else that an iteration draws has one.
+SEED_OF_START, SEED_OF_KICKS = 1, 2
 
 
 class CurrentSolution(NamedTuple):

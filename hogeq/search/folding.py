@@ -193,7 +193,7 @@ class _Folding:
             self.add_new_states(new, state, reached[state])
         return self.list_in_order(new)
 
-    def add_new_states(self, new: "_NewStates", state: int, sets: Iterable[int]) -> None:
+    def add_new_states(self, new: _NewStates, state: int, sets: Iterable[int]) -> None:
         """Add the states of the folded graph that stand for one state of the graph as it was.
 
         A state of the folded graph is an old state and a set of components of the opponent's
@@ -213,7 +213,7 @@ class _Folding:
                 new.old_states.append(state)
             new.numbers[state][components] = equal_states[key]
 
-    def list_in_order(self, new: "_NewStates") -> States:
+    def list_in_order(self, new: _NewStates) -> States:
         """List new states, which were made from the end of play on, in the order of play."""
         last = len(new.edges) - 1  # new state n comes at last - n
         old_states = new.old_states[::-1]

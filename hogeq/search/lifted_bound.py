@@ -299,9 +299,8 @@ class LiftedBound:
         maxima = self._action_maxima[row]  # (K,)
         # Of a price of 1 in all states at most the highest reach of the row is paid.
         most_reach = self._responder.most_reach(row, row_prices)
-        raised = np.minimum(
-            (maxima.max() - maxima) / max(most_reach, NEGLIGIBLE_PRICE), 1.0
-        )  # (K,)
+        full_raise = (maxima.max() - maxima) / max(most_reach, NEGLIGIBLE_PRICE)  # (K,)
+        raised = np.minimum(full_raise, 1.0)
         is_collected = (maxima > 0.0)[:, None]
         lowered = step.lowered * self._responder.reduced_costs(row) * is_collected  # (K, n)
         rises = raised[:, None] - lowered

@@ -119,9 +119,8 @@ class Oracle(PoolGame):
         starts = [*matrices, self.pool[-1]]  # of the ascent: the components, and the newest matrix
         response, rate = self.game.against(matrices, weights).ascend(starts, deadline)
         self.search = ResponseSearch.succeeded(response, rate)
-        if (
-            rate <= 0.5 + TIE_MARGIN
-        ):  # branch and bound finds a better one, or proves that there is none
+        if rate <= 0.5 + TIE_MARGIN:
+            # Branch and bound finds a better one, or proves that there is none.
             self.search = self.game.prove_unbeaten(
                 weights, matrices, self.most_relaxations, deadline
             )

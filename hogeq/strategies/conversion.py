@@ -6,6 +6,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hogeq.rules import Rules
 from hogeq.strategies.arrays import (
     TABLES,
     Rule,
@@ -49,9 +50,16 @@ def strategy_of_result(candidate: Any) -> Any:
     return strategy if isinstance(strategy, Strategy) else candidate
 
 
+def rules_of(game: Sized) -> Rules | None:
+    """Return the rules of a game of Hog; None of any other, whatever it calls its rules."""
+    rules = game.rules if isinstance(game, HasRules) else None
+    return rules if isinstance(rules, Rules) else None
+
+
 def least_choice(game: Sized) -> int:
     """Return the lowest choice of a game: the fewest dice, or -1 where the last action is that."""
-    return game.rules.least_answer if isinstance(game, HasRules) else 0
+    rules = rules_of(game)
+    return 0 if rules is None else rules.least_answer
 
 
 def strategy_of(game: Sized, strategy: StrategyLike, name: str = "strategy") -> Strategy:

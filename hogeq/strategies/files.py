@@ -41,10 +41,10 @@ import numpy.lib.format as npy
 import numpy.typing as npt
 
 from hogeq.strategies.arrays import StrategyError, bad_cells, check_matrix
-from hogeq.strategies.conversion import strategy_of_shape
+from hogeq.strategies.conversion import rules_of, strategy_of_shape
 from hogeq.strategies.forms import Form, read_code, read_text, without_goal
 from hogeq.strategies.infosets import NamedRows
-from hogeq.strategies.strategy import HasRules, Mixture, Sized, Strategy
+from hogeq.strategies.strategy import Mixture, Sized, Strategy
 from hogeq.strategies.submissions import Fault, Submission
 from hogeq.strategies.writing import MADE_FOR, MIXTURE_NAMES, TABLE_NAMES, WEIGHTS
 from hogeq.support.archives import COMPRESSED, HEADER_BYTES, npy_header, open_archive
@@ -145,8 +145,9 @@ class Sizes(TypedDict):
 
 def sizes_of(game: Sized) -> Sizes:
     """Return the sizes of a game's tables."""
-    if isinstance(game, HasRules):
-        return _sizes_by(game.rules)
+    rules = rules_of(game)
+    if rules is not None:
+        return _sizes_by(rules)
     last_action = game.shape[-1] - 1
     return {"goal": game.shape[0], "max_dice": last_action, "least": 0, "most": last_action}
 

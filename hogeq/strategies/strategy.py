@@ -38,8 +38,6 @@ from hogeq.support.messages import one_line, printable, refusal
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from hogeq.rules import Rules
-
 SEATS: Final = ("first", "second")
 
 
@@ -94,10 +92,10 @@ class Sized(Protocol):
 
 @runtime_checkable
 class HasRules(Protocol):
-    """A game of Hog, whose rules say which numbers of dice a table may hold."""
+    """A game with rules, of Hog or of its own kind."""
 
     @property
-    def rules(self) -> "Rules":
+    def rules(self) -> object:
         """Its rules."""
 
 

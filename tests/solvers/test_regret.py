@@ -1,4 +1,4 @@
-"""Single steps of the CFR family, by hand and by the textbook."""
+"""The CFR family: single steps, by hand and by the textbook; Hog; convergence."""
 
 from functools import cache
 from typing import Any
@@ -180,7 +180,11 @@ def test_a_solver_says_where_no_theorem_holds(
     assert bool(says) == bool(caveat)
 
 
-# --- which converge, on games with known answers --------------------------------------------------
+# --- convergence on games with known answers ------------------------------------------------------
+
+# With perfect recall all converge, in both orders of updating, whether or not regrets are weighted
+# by own reach (on Leduc poker they must not be). With imperfect recall the weighting decides, and
+# there are games that none of them can solve.
 
 EARLY, LATE = [20, 25, 30, 35, 40], [260, 270, 280, 290, 300]
 

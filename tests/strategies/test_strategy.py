@@ -1,11 +1,14 @@
 """What a strategy knows of its game."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
 import hogeq
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.conversion import strategy_of, strategy_of_shape
+from hogeq.strategies.files import sizes_of
 from hogeq.strategies.strategy import Mixture, Strategy
 
 
@@ -49,3 +52,16 @@ def test_without_a_game_the_shape_decides() -> None:
     assert Strategy.unchecked(UNIFORM).has_scores
     assert Strategy.unchecked_mixture(UNIFORM[None], np.ones(1)).has_scores
     assert not Strategy.unchecked(UNIFORM[:2]).has_scores
+
+
+def test_rules_of_another_kind_say_nothing_about_dice() -> None:
+    """An engine of one's own may have an attribute `rules`, which is not of Hog."""
+
+    class OwnEngine(NamedTuple):
+        shape: tuple[int, ...] = (2, 3)
+        has_scores: bool = False
+        rules: str = "draw a card"
+
+    policy = np.array([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]])
+    assert (strategy_of(OwnEngine(), policy).policies[0] == policy).all()
+    assert sizes_of(OwnEngine()) == {"goal": 2, "max_dice": 2, "least": 0, "most": 2}
