@@ -156,7 +156,11 @@ class Command(TyperCommand):
                 raise HogeqError(f"{option}: {allowed}")
 
     def fit_default_outputs(self, ctx: Any) -> None:
-        """Give default names of files, matrix.csv say, the suffix for a game other than Hog."""
+        """Give default names of files, matrix.csv say, the suffix for a game other than Hog: .npz.
+
+        A default is changed only if the command names such a game, and if its suffix is not one of
+        `Output.of_games`, those of files of such games.
+        """
         for name, output in self.outputs.items():
             path, source = ctx.params[name], ctx.get_parameter_source(name)
             is_default = path is not None and source and source.name == "DEFAULT"
@@ -165,9 +169,11 @@ class Command(TyperCommand):
                 ctx.params[name] = path.with_suffix(output.of_games[0])
 
     def _options_of_trees(self) -> list[str]:
-        """List the options that apply to games other than Hog, without those that name a game.
+        """List the options of the command that apply to games other than Hog, by their long names.
 
-        Without those, too, that go with options for Hog alone: --overwrite with an --out for Hog.
+        Left out are --game and --rules, which name a game, and options whose conditions of use
+        fail: for Hog alone, or only beside an option for Hog alone, as --overwrite with an --out
+        for Hog.
         """
         of_hog = {
             option for option, conditions in self.conditions_of.items() if OF_HOG in conditions

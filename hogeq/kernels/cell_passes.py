@@ -55,8 +55,11 @@ def write_values(code, shape, args):
 def _value_block(cells, player, is_matrix, policy_size):
     """Emit steps 2 to 5 of :func:`write_values` for a player at the cells of one vector.
 
-    Policies have `policy_size` numbers each; if `is_matrix`, one roll for each cell, else K
-    probabilities.
+    They value, in code that is run for each match (an opponent of player 0): 2. every roll, to
+    `lines`; 3. player 0's rolls by counterfactual value, summed over matches in `action_sums`; 4.
+    new rows of player 0's policy; 5. every memory, by the rolls that the policy of the player takes
+    there. Policies have `policy_size` numbers each; if `is_matrix`, one roll for each cell, else K
+    probabilities. A situation is a kind of cell, by which the modes of rolls differ.
     """
     code, diagonal, args, shape = cells.code, cells.diagonal, cells.args, cells.shape
     role, players, matches = args.role, args.players, args.matches
@@ -86,11 +89,14 @@ def _value_block(cells, player, is_matrix, policy_size):
 
 
 def _value_sums(diagonal, player):
-    """Emit code for the values of sums of n dice at a player's cells, for two totals at a time.
+    """Emit code that values sums of n dice at a player's cells, for two totals at a time.
 
-    The total is that of both scores at a cell; a match is one opponent, a seat a player of it.
-    Totals come in pairs, counted from the highest one from which sums are read: at the upper of a
-    pair the sums of both are computed, at the lower none.
+    The value of a sum is the part of the win probability of n dice by outcomes that show no 1.
+    Cells are pairs of scores of one total. Sums of two totals are computed at once, since they
+    share vectors that are read: totals are paired, from the highest one from which sums are read
+    down. At the upper total of a pair the code computes both, at the lower nothing. A match is one
+    opponent of player 0, and a seat a player of a match; the groups have the rolls that lead to the
+    same scores after a turn.
     """
     code, shape, args, total = diagonal.code, diagonal.shape, diagonal.args, diagonal.total
     highest = args.goal * 2 - 2 + shape.most_sides
@@ -188,11 +194,13 @@ def _read_rows(cells, policies, is_matrix, row):
 
 
 def _value_lines(diagonal, block, situation, seat, lines):
-    """Emit code that writes the win probability of every line at a block's cells to `lines`.
+    """Emit code that writes the win probability of every roll at a block's cells to `lines`.
 
-    A block is the neighbouring cells of one vector. A line is one roll of one group: of a kind of
-    turn, with one part of the memory carried along. Which lines there are depends on the situation,
-    so that the code of each situation is emitted, as a branch.
+    A block is the neighbouring cells of one vector. A line is the vector of one roll of one group:
+    of a kind of turn, with one part of the memory carried along, so that it serves all memories for
+    which the roll is worth the same. A family has the groups of equal rolls, whose lines follow
+    each other from `first_line`. Which rolls there are depends on the situation, a kind of cell, so
+    that the code of each situation is emitted, as a branch. `seat` is a player of a match.
     """
     code, shape = diagonal.code, diagonal.shape
     for number in range(shape.situations):
@@ -338,9 +346,11 @@ def _take_arriving(cells, memory, own_cells, others_cells):
 def _move_to_cells(diagonal, block, player):
     """Emit code that moves the reach of a block of afterstates to the cells on which they land.
 
-    A block is a vector of neighbours; a page has the afterstates of one record of a turn.
+    Afterstates are the scores after a turn, cells those before the next, a block the neighbours in
+    one vector. A page is a block of memory with the afterstates of one record: of what is
+    remembered of a turn.
 
-    1. For each page, the reach that sums of dice bring to the afterstates.
+    1. For each page, the reach that sums of dice bring to the afterstates, to `landing_reach`.
     2. Add the afterstates' own reach, set that to 0, and add the sum at the cells.
     """
     code, shape, landing_reach = diagonal.code, diagonal.shape, diagonal.args.landing_reach
@@ -363,11 +373,14 @@ def _move_to_cells(diagonal, block, player):
 
 
 def _carry_lines(diagonal, block, situation, player):
-    """Emit code that adds the reach of a block's lines to sums of one die less, or afterstates.
+    """Emit code that carries the reach of a block's rolls on: to sums of dice, and afterstates.
 
-    A line is one roll as some memories play it, a block the neighbouring cells of one vector. Sums
-    are carried for two totals at once, at the even one, which comes first; the odd one adds its own
-    reach to what that wrote.
+    A block is the neighbouring cells of one vector, a line the reach of one roll by all memories
+    for which it has the same outcomes, an afterstate the scores after a turn. The reach of
+    sums of n dice goes to sums of n - 1 dice, as many points higher as a die shows; that of rolls
+    goes to the targets of the dice too, their outcomes apart from sums. Sums are carried for two
+    totals at once, at the even one, which comes first; the odd one adds its own reach to what that
+    wrote.
     """
     code, shape = diagonal.code, diagonal.shape
     for number in range(shape.situations):

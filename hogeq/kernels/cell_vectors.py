@@ -190,10 +190,12 @@ class _GroupBase:
     """The bases of a block's cells in one group: where the numbers that their rolls need lie.
 
     A base, in the sense of :class:`hogeq.kernels.recurrence.Base`, is the scores from which a roll
-    counts its points. A block is the cells of one vector, a group a kind of turn with one part of
-    the memory carried along. `page` is the group's first page of afterstates (scores after a turn),
-    `sums` the block's sums of dice in it; the diagonal's `sums_past_goal` has those of own scores
-    past the goal, and is None in the pass of reach.
+    counts its points; here a block of them, the cells of one vector. A group is a kind of turn with
+    one part of the memory carried along, a family has the groups of equal rolls. A page is a block
+    of memory with a number for each afterstate, the scores after a turn, of one record (what is
+    remembered of the turn): `page` has the numbers from the group's first page on. `sums` has what
+    sums of n dice are worth from the block's cells, or their reach. The diagonal's `sums_past_goal`
+    has those of own scores past the goal, and is None in the pass of reach.
     """
 
     num_registers = 1
@@ -210,7 +212,7 @@ class _GroupBase:
         """Positions of the afterstates of no dice on the group's pages, if they are rolled."""
 
     def _position(self, record, points, gift):
-        """Position of the afterstates on the group's pages; a gift raises the opponent's score."""
+        """Index, from `page` on, of the scores after a turn; a gift raises the opponent's score."""
         first = record * self.diagonal.args.afterstate_page + gift
         return first + self.diagonal.afterstate_row(points + gift) + self.block * self.code.width
 
@@ -275,9 +277,11 @@ def each_group(diagonal, block, seat):
     """Emit a loop over the groups of each family; the body of the `for` statement emits its body.
 
     A group is a kind of turn with one part of the memory carried along; a family has groups of
-    equal rolls. Yields, for a block (the cells of one vector) and a seat (a player of a match), the
-    family, the group's base, and its row of the table `groups`, which is Data: the first page, the
-    first vector of sums, and the first line by situation.
+    equal rolls, and its body is emitted once for all of them. Yields, for a block (the cells of one
+    vector) and a seat (a player of a match): the family; the group's base, which reads and writes
+    the numbers that its rolls need; and the group's row of the table `groups`, which is Data: its
+    first page (block of memory of the scores after a turn), its first vector of sums of dice, and
+    its first line (vector of one roll) by situation, a kind of cell.
     """
     code, shape, args, pages = diagonal.code, diagonal.shape, diagonal.args, diagonal.pages_of(seat)
     sums = args.sums[seat * args.sums_size :]
@@ -292,10 +296,15 @@ def each_group(diagonal, block, seat):
 def landing_positions(diagonal, block, page):
     """Read the positions of the cells that follow a block of afterstates, once the turn has passed.
 
-    Returned are positions among the cells of a seat (player of a match), LLVM's vector. The table
-    `landing` has, by the way of the turn to end, total and opponent's score, twice the position on
-    a page, and 1 more if the same player moves again. A row of `handover` has a page's way to end,
-    and the page of the memory that moves next: of the other player, or of the same.
+    Afterstates are the scores after a turn, cells those before the next, a block the neighbours in
+    one vector; a page is a block of memory with the afterstates of one end of the turn, or the
+    cells of one memory. Returned are positions among the cells of a seat (player of a match),
+    LLVM's vector.
+
+    The table `landing` has, by end of the turn, total and opponent's score, twice the position on a
+    page, and 1 more if the same player moves again. A row of `handover` has the end of the turn of
+    a page of afterstates, and the page of cells of the memory that moves next: of the other player,
+    or of the same.
     """
     code, args, builder = diagonal.code, diagonal.args, diagonal.code.builder
     end, other_memory, own_memory = (args.handover.number(page * 3 + column) for column in range(3))

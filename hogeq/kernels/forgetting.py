@@ -39,7 +39,7 @@ class Workspace(NamedTuple):
     row_loss: Floats  # (R,), loss by playing one corner, the best, at all nodes of a row
     response: Ints  # (R,), this corner: the relaxation, rounded to a response
     largest: Floats  # (1,), size of a price, a worth or a value, at any time
-    most_claims: Ints  # (1,), most rows that had prices of their own for one leaf
+    most_priced_rows: Ints  # (1,), most rows that had prices of their own for one leaf
     corner_sums: Floats  # (at least 2 and R, C), values of a corner at all nodes of its row
     collected: Floats  # (C, C), by edge of a node and corner of the row: collected after it
 
@@ -372,7 +372,7 @@ def _price(dag, target, fixed, work):
         if _start_value(dag, work.node_values) + all_collected <= target:
             # Solved anew: the proof rests on the prices alone, not on values that were updated.
             bound = _solve(dag, fixed, False, work) + all_collected
-            work.most_claims[0] = max(work.most_claims[0], num_rows)
+            work.most_priced_rows[0] = max(work.most_priced_rows[0], num_rows)
             for node in range(len(dag.row_of_node)):
                 _note_size(work.node_values[node], work)
                 for corner in range(work.dual_prices.shape[1]):

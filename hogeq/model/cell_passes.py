@@ -54,7 +54,11 @@ def _num_vectors(numbers: int, width: int) -> int:
 
 
 class _Group(NamedTuple):
-    """A mode of turns and a lane of memories; see :mod:`hogeq.kernels.cell_vectors`."""
+    """Rolls that lead to the same afterstates: those of one mode of turns and one lane of memories.
+
+    A mode is a kind of turn and whether the roll forces another; memories of one lane carry the
+    same part of themselves along to the next turn.
+    """
 
     kind: int  # of the turn, as the mode has it
     situation_rolls: tuple[tuple[int, ...], ...]  # by situation, those that have a line
@@ -92,8 +96,9 @@ class CellLayout:
     def _board(self) -> Board:
         """Compute the sizes of pages from how many points ahead turns lead.
 
-        A page is a ring of rows by total score: it keeps as many totals as are in use at once, each
-        a row by opponent's score. Pages have afterstates, or cells.
+        A page is one block of memory: rows of numbers by total score, as many as are in use at
+        once, each by opponent's score. There are pages of cells (scores before a turn) and pages of
+        afterstates (scores after one). The rows are a ring: a total's row is ``total % rows``.
         """
         tables, goal = self.tables, self.goal
         targets = [target for dice in tables.dice_of_kind for target in dice.targets]
@@ -125,8 +130,10 @@ class CellLayout:
     def _shape(self) -> Shape:
         """Gather the constants that kernels of a game are compiled with: sizes of their tables.
 
-        A page is the afterstates (scores after a turn) of one end, lane and record; a line a roll
-        as some memories play it.
+        A page is one block of memory. It has the afterstates (scores after a turn) of one end (1
+        forces another turn), one lane (part of the memory that the turn carries along) and one
+        record (what is remembered of the turn). A line is the vector of one roll, for all memories
+        for which it is worth the same.
         """
         kind, _, _ = _landings_on_board(self.tables)
         depth = max(family.dice.most_summed for family in self.families)
@@ -179,11 +186,12 @@ class CellLayout:
     def _lay_out_groups(self) -> None:
         """Set `families`, `groups`, `line_of_roll`, `num_sums` and `num_lines`.
 
-        A group is a kind of turn and a part of the memory (lane) that it carries along; a line is
-        one roll of a group; a page has the afterstates (scores after a turn) of one record of the
-        turn. Groups of the same kind and rolls, neighbours in the list, join a family, of which one
-        kernel's code serves all. Each group gets its first page, its first vector of sums of dice,
-        and its first line in each situation, a kind of cell: a row of `groups`.
+        A group has the rolls of one kind of turn and one lane, a part of the memory that the turn
+        carries along. Each group gets a row of `groups`: where its numbers begin. These are its
+        first page (a block of memory with the scores after a turn, for one record of the turn); its
+        first vector of sums of dice; and, in each situation (a kind of cell), its first line (the
+        vector of one roll's values). Groups of the same kind and rolls, neighbours in the list,
+        join a family: one kernel's code serves all.
         """
         tables = self.tables
         families: list[Family] = []
@@ -213,7 +221,13 @@ class CellLayout:
         self.num_lines = int(num_lines.max())
 
     def _dice(self, group: _Group) -> Dice:
-        """Restrict the dice of a group's kind of turn to the rolls that it plays."""
+        """Restrict the dice of a group's kind of turn to the rolls that the group plays.
+
+        A group has the rolls of one kind of turn that lead to the same afterstates (scores after a
+        turn). The dice of a kind say which rolls are sums of dice (`is_sum`), and have targets:
+        outcomes apart from sums, each with the weight that every roll has on it. Targets that no
+        roll of the group has are left out.
+        """
         played = {roll for rolls in group.situation_rolls for roll in rolls}
         dice = self.tables.dice_of_kind[group.kind]
         targets = []
@@ -230,12 +244,13 @@ class CellLayout:
 
     @cached_property
     def handover(self) -> Ints:
-        """How the turn ends on each page of afterstates, and which memories move next, (pages, 3).
+        """Which memory moves next after each page of afterstates, a block of memory: (pages, 3).
 
-        A page has the afterstates (scores after a turn) of one end of the turn (1 forces another
-        turn), one part of the memory that is carried along (lane), and one record of the turn. The
-        columns are the end; the memory that moves next if the other player does; and that if the
-        same player does, whose numbers come after all others.
+        Memories are states of the hidden memory, by number. A page has the afterstates (scores
+        after a turn) of one end of the turn (1 forces another turn), one lane (part of the memory
+        that is carried along), and one record (what is remembered of the turn). The columns are the
+        end; the number of the memory that moves next if the other player does; and that if the same
+        player does, counted on from the number of memories.
         """
         next_memory = self.tables.next_memory  # (2, W, J), by whether the same player moves again
         rows = [
@@ -250,12 +265,12 @@ class CellLayout:
     def landing(self) -> Positions:
         """Where each afterstate (scores after a turn) lands: on a cell, or where play is over.
 
-        An entry is twice a position, plus 1 if the same player moves again. The table is by end of
-        the turn (1 forces another), total of both scores and opponent's score: (ends, totals,
-        width). A position is an index within a page of cells, those of one memory: rows by total, a
-        ring of which the row is ``total % cell_rows``, each by opponent's score. The last numbers
-        of a page are constants, a loss first and a win last: their positions stand where play is
-        over.
+        The table is by end of the turn (1 forces another), total of both scores and opponent's
+        score: (ends, totals, width). An entry is twice a position, plus 1 if the same player moves
+        again. A position is an index into a page of cells, the block of memory with one number for
+        each cell, a pair of scores: rows by total, of which the row is ``total % cell_rows``, each
+        by opponent's score. The last numbers of a page are constants, a loss first and a win last:
+        their positions stand where play is over.
         """
         goal, board = self.goal, self.board
         # First the afterstates past the board, of which a landing says whether they win.
@@ -286,12 +301,12 @@ class CellLayout:
     def no_dice(self) -> Positions:
         """Index of the afterstate, the scores that a turn leaves, of rolling no dice.
 
-        The table is by kind of turn, total of both scores and opponent's score, as kernels visit
-        them: (D, 2 * G - 1, width). An index counts numbers from the first page of a group on. Each
-        page has the afterstates of one record, what is remembered of the turn: rows by total, each
-        by the opponent's score. Rows are a ring, so that a total's row is ``total %
-        afterstate_rows``. The last numbers of a page are constants, a loss first and a win last;
-        where the turn decides the game, the index is that of one of them.
+        The table is by kind of turn, total of both scores and opponent's score: (D, 2 * G - 1,
+        width). An index counts numbers through several pages, blocks of memory that lie one after
+        another, one for each record: what is remembered of the turn. A page has rows by total, of
+        which the row is ``total % afterstate_rows``, each by the opponent's score. Its last numbers
+        are constants, a loss first and a win last; where the turn decides the game, the index is
+        that of one of them.
         """
         tables, goal, board = self.tables, self.goal, self.board
         own, opponent = np.indices((goal, goal))  # scores before the turn
@@ -317,11 +332,13 @@ class CellLayout:
     def sums_past_goal(self) -> Floats:
         """Win probability by the sum of n dice from an own score at the goal or past it.
 
-        Pages have no such scores, but sums of more dice from lower scores read them. Dice that show
-        a 1 count 0, as in all sums. By kind of turn, total of both scores less the goal, block, n
-        from 0, and cell of the block: (D, G - 1 + sides, blocks, depth, cells). A block is as many
-        neighbouring cells of one total as a vector has numbers; they are counted back from the one
-        that has the opponent's score total - G, of the cell whose own score is the goal.
+        Sums of more dice, from scores below the goal, are computed from these: a sum of n + 1 dice
+        is the mean over the faces of a die of sums of n dice so many points higher. Dice that show
+        a 1 count 0, as in all sums; values depend on whether the final scores win. The table is by
+        kind of turn, total of both scores less the goal, block, n from 0, and cell of the block:
+        (D, G - 1 + sides, blocks, depth, cells). A block has as many cells (pairs of scores) as a
+        vector has numbers, neighbours of one total. Blocks are counted backward, from the one that
+        has the cell whose own score is the goal.
         """
         tables, goal, cells, shape = self.tables, self.goal, self.cells, self.shape
         most_sides, depth = shape.most_sides, shape.past_goal_depth
@@ -352,10 +369,11 @@ class CellLayout:
 
 
 def _pages(shape: Shape, board: Board, seats: int, dtype: DTypeLike) -> dict[str, NDArray[Any]]:
-    """Allocate the pages of so many seats, players of matches: zeros by name, (pages, size).
+    """Allocate pages, blocks of memory, for so many seats (players of matches): zeros by name.
 
-    Pages of afterstates, the scores after a turn; and pages of cells, two for each memory: of the
-    values or the reach that the other player's turns lead to, and that own turns do.
+    Arrays are (pages, size). A page of afterstates has a number for each pair of scores after a
+    turn; one of cells, for each pair of scores before a turn. Each memory has two pages of cells:
+    of the values or the reach to which turns of the other player lead, and own turns.
     """
     return {
         "afterstates": zeros((seats * shape.num_pages, board.afterstate_page), dtype),
@@ -373,7 +391,13 @@ class CellPasses:
     def __init__(
         self, tables: Tables, players: int, dtype: DTypeLike = np.float64, matches: int = 1
     ) -> None:
-        """Make the two kernels of a game, and all arrays that they read and write, by name."""
+        """Make the two kernels of a game, and all arrays that they read and write, by name.
+
+        Kernels are compiled for the `shape`, sizes of the game's tables. They take the sizes of the
+        `board`, tables of the `layout`, which says where numbers lie, and arrays to be filled.
+        Pages are blocks of memory with a number for each pair of scores, `sums` the values of sums
+        of dice, and `lines` the values of rolls, of one vector of cells.
+        """
         cells = 64 // np.dtype(dtype).itemsize  # of a vector of 64 bytes
         layout = CellLayout(tables, cells)
         shape, board = layout.shape, layout.board

@@ -16,7 +16,7 @@ from hogeq.kernels import cache
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.priced import PricedResponders, Problem
 from hogeq.model.protocol import Reach, Role
-from hogeq.model.responder import Claim, RowPrices, width_of
+from hogeq.model.responder import PriceRise, RowPrices, width_of
 from hogeq.model.state_values import best_rolls, hidden_values
 from hogeq.model.workspace import Layout
 from hogeq.rules import EDITIONS, Rules
@@ -88,8 +88,8 @@ def _certificate_calls(rules: Rules) -> Iterator[Call]:
 
     A kernel is compiled for vectors of one width, a power of two that actions are rounded up to, so
     a game with few dice compiles those of the game with the `rules`. The kernels are those of a
-    responder that pays dual prices for its actions. They work on a claim of 0, a rise of the prices
-    of one information set (row), so that the numbers that they compute mean nothing.
+    responder that pays dual prices for its actions. They work on a rise by 0 of the prices of
+    one information set (row), so that the numbers that they compute mean nothing.
     """
     goal, most_dice, row = 6, rules.num_actions - 1, 1
     dice = next(few for few in (2, 8, most_dice) if width_of(few + 1) == width_of(most_dice + 1))
@@ -101,12 +101,12 @@ def _certificate_calls(rules: Rules) -> Iterator[Call]:
     priced = PricedResponders([problem])
     (responder,) = priced.responders
     states = graph.memories  # of a row
-    claim = Claim(
+    rise = PriceRise(
         actions=np.zeros(1, np.int64),
         price_rises=np.zeros((1, states)),
         value_fall=np.zeros(states),
         covered_share=1.0,
-        lent_share=1.0,
+        cut_share=1.0,
     )
     row_prices = RowPrices(
         own_positions=np.arange(goal**2), prices=np.zeros(responder.arrays.prices.shape)
@@ -115,9 +115,9 @@ def _certificate_calls(rules: Rules) -> Iterator[Call]:
     yield priced.visit
     yield priced.remember
     yield lambda: priced.is_met_once(row)
-    yield lambda: responder.lift(row, claim)
-    yield lambda: responder.lend(row, claim, row_prices)
-    yield lambda: responder.revise(row, row_prices, no_rise, lent_share=1.0)
+    yield lambda: responder.value_rise(row, rise)
+    yield lambda: responder.charge(row, rise, row_prices)
+    yield lambda: responder.revise(row, row_prices, no_rise, cut_share=1.0)
 
 
 def missing(game: HogEngine, *names: str) -> Iterator[cache.Kernel]:

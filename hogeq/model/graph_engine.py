@@ -94,6 +94,7 @@ class GraphEngine(PlainEngine):
 
     @cached_property
     def _staying(self) -> dict[State, list[Staying]]:
+        """Actions after which play stays in the same level, whatever chance does, by state."""
         return staying_actions(self.graph)
 
     def ways_to_stay(self, policies: Floats) -> list[tuple[tuple[int, ...], int]]:
@@ -117,7 +118,8 @@ class GraphWorkspace(CheckedPasses):
     def __init__(self, engine: GraphEngine, players: int) -> None:
         """Make the passes of each seat: one pass if mirrored positions serve both."""
         super().__init__((players, *engine.shape), recurs=engine.positions_recur)
-        self._engine, mirrored = engine, engine.seats_share_rows
+        self._engine = engine
+        mirrored = engine.seats_share_rows
         opponents = len(self._equal)
         self._seats = [
             GraphPasses(engine.graph, opponents, seat, use_mirrors=mirrored and players == 1)
@@ -199,9 +201,10 @@ class GraphWorkspace(CheckedPasses):
     ) -> tuple[float, float]:
         """Win probability in the first seat: of player 0, and of its opponents, drawn by `weights`.
 
-        `starts` are player 0's values at the starts, (opponents, starts), of each pass; where seats
-        share rows, one pass has both seats as its two starts. In self-play, of one player, both are
-        the same.
+        `starts` has for each seat of player 0 that was passed over its win probabilities from the
+        starts, (opponents, starts). Where both seats share rows there is one such pass, with two
+        starts: player 0 in the first seat, and in the second. In self-play, of one player, both
+        results are the same.
         """
         if self._engine.seats_share_rows:
             first, second = weights @ starts[0]

@@ -89,9 +89,11 @@ def _swap_scores_at_most(tables: Tables) -> bool:
 
 
 def _arrivals(tables: Tables) -> tuple[Ints, Ints, Ints]:
-    """List the afterstates that land on each cell, cell by cell: what a turn leaves there.
+    """List the afterstates that land on each cell: the scores after the turn before.
 
-    Returns their opponent's and own scores, (G * G,), and where each cell's begin, (G * G + 1,).
+    Cells are pairs of scores of the player who moves next and the other. Returns the opponent's
+    and own scores of all afterstates, cell by cell, each (G * G,); and where those of each cell
+    begin, (G * G + 1,).
     """
     goal = tables.goal
     opponent, own = (axis.ravel() for axis in np.indices((goal, goal)))
@@ -107,11 +109,12 @@ def _arrivals(tables: Tables) -> tuple[Ints, Ints, Ints]:
 def memory_shape(tables: Tables) -> Shape:
     """Gather the constants that kernels of a game are compiled with.
 
-    A memory is a pair of records, the mover's and the opponent's, each of what its last turn did. A
-    turn leaves an afterstate: scores, and the record of this turn. Constants are about records:
-    how many there are, which of the mover's gain a bonus on a roll, and which are left by turns of
-    one number of points alone, so that an afterstate with such a record comes from one own score.
-    Each vector of a kernel has one number (lane) for each record of the opponent.
+    A memory is a pair of records: what is remembered of the last turn of the mover and of the
+    opponent. A turn leaves an afterstate: scores, and the record of this turn. The constants say
+    how many records there are; with which the mover gains a bonus on a roll (`bonus_members`); and
+    which are left by turns of one number of points alone (`records_of_one_base`), so that an
+    afterstate with such a record comes from one own score. In kernels the numbers of all records of
+    the opponent lie side by side, `lanes` of them, and are computed by one vector operation.
     """
     (dice,) = tables.dice_of_kind
     points_of_record = _points_by_record(tables)  # by each record that a turn can leave
@@ -182,12 +185,15 @@ class _Column(NamedTuple):
 
 
 def _column(tables: Tables, shape: Shape) -> _Column:
-    """Lay a column out, ring after ring: afterstates by record, then rolls, then sums of dice.
+    """Lay out the numbers of the cells (pairs of scores) of one opponent's score: a column.
 
-    A column has all numbers of the cells (pairs of scores) of one opponent's score. A ring of n
-    entries has as many own scores as are in use at once: a score's entry is ``score % n``. Its
-    columns in the table `positions` say, by own score, where the entry begins: one for each record,
-    what is remembered of a turn, then one for the rolls and one for the sums.
+    1. A column has a ring for each record (what is remembered of a turn), of the afterstates with
+       this record: scores after a turn. Then come a ring for the rolls and one for sums of dice.
+    2. A ring has as many entries as own scores are in use at once: of n entries, a score has the
+       number ``score % n``. An entry has one number for each record of the opponent, or as many for
+       each roll, or each sum.
+    3. The table `positions` says, by own score, where its entries begin in the column: (scores, W +
+       2), for each record, for the rolls and for the sums.
     """
     goal, lane_size = tables.goal, shape.lanes
     points = _points_by_record(tables)
@@ -216,9 +222,11 @@ def _column(tables: Tables, shape: Shape) -> _Column:
 
 
 def _visits(tables: Tables, shape: Shape, column: _Column, own: Ints, opponent: Ints) -> Ints:
-    """List the visits of cells, own and opponent's scores (G * G,), with the afterstate of no dice.
+    """List the cells in the order in which a pass visits them, with the afterstate of no dice.
 
-    As (G * G, 3): both scores, and the position in a column of the scores that no dice leave.
+    `own` and `opponent` are the scores of the cells, (G * G,). Returns (G * G, 3): both
+    scores, own first, and the position in a column of the scores that rolling no dice leaves. A
+    column has the numbers of all own scores at one opponent's score.
     """
     kind_of_turn = 0  # the only one
     score = own + tables.no_dice_points[kind_of_turn][own, opponent]
@@ -235,8 +243,9 @@ class MemoryPasses:
     ) -> None:
         """Make the two kernels of a game, and all arrays that they read and write, by name.
 
-        A cell is a pair of scores, a column the cells of one opponent's score. It has afterstates,
-        the scores that a turn leaves, by record: what memory keeps of the turn. `matches` is the
+        A cell is a pair of scores. A column has the numbers of all cells of one opponent's score:
+        of rolls, sums of dice, and afterstates (scores after a turn) by record, what is remembered
+        of the turn. An order of visits says when a pass comes to each cell. `matches` is the
         number of opponents; `players` is 1 in self-play and else 2. The kernels' docstrings,
         :func:`hogeq.kernels.memory_vectors.write_values`, describe their arguments.
         """
@@ -322,7 +331,10 @@ class MemoryPasses:
 
 
 def can_duel(tables: Tables) -> bool:
-    """Whether :func:`write_duel` serves: no dice score the same whatever the mover's own score."""
+    """Whether :func:`write_duel` can compute win rates of two matrices in the game.
+
+    No dice must score the same, and leave the same record, whatever the mover's own score.
+    """
     return suit_memory_vectors(tables) and bool(
         (tables.no_dice_points == tables.no_dice_points[:, :1]).all()
         and (tables.no_dice_record == tables.no_dice_record[:, :1]).all()
@@ -332,7 +344,10 @@ def can_duel(tables: Tables) -> bool:
 def _outcome_operands(tables: Tables) -> dict[str, Floats | Ints]:
     """List the outcomes of every roll, as :func:`write_duel` reads them, by name of the operand.
 
-    Those of no dice, one for each opponent's score, come last.
+    Outcomes of one or more dice lie side by side, roll by roll and by rising points: the points,
+    probability (`chances`) and record, what is remembered of the turn. `outcome_start` says where
+    those of a roll begin, `outcome_stop`, by roll and own score, where those begin that reach the
+    goal. Those of no dice, one for each opponent's score, come last.
     """
     goal = tables.goal
     (branches,) = tables.branches_of_kind
@@ -358,7 +373,12 @@ class MemoryDuel:
     """The arrays for win rates of two matrices, one pair after the other."""
 
     def __init__(self, tables: Tables) -> None:
-        """Make the kernel, and all arrays that it reads and writes, by name."""
+        """Make the kernel, and all arrays that it reads and writes, by name.
+
+        Arrays have `lane_size` numbers side by side, one for each record: what is remembered of a
+        player's last turn. Members of a roll are the own records that gain the bonus by
+        it; own scores reach past the goal by the bonus.
+        """
         goal, shape = tables.goal, memory_shape(tables)
         scores, lane_size = goal + tables.most_bonus, shape.lanes
         self._members = zeros((tables.num_actions, lane_size), np.float64)

@@ -1,11 +1,11 @@
-"""Responders that know every state and pay dual prices for their actions, and claims of rows.
+"""Responders that know every state and pay dual prices for their actions, and their changes.
 
 Against a policy of Hog there is one; against a mixture one for each component, as if it were told
 the draw: what was drawn is one more thing to know, kept to the end. In other games each seat has
 one as well. So an information set (row) has the states of all responders that move there, side by
-side. A row's *claims* raise the prices of actions in its states, *loans* lower prices in states
-before it, and the *refund* of an action is the most that one plan of it collects of the row's
-prices: ``docs/exact-response.md``.
+side. A row's part of the prices are the prices of actions in its states, and *cuts*, which lower
+prices in states before it. The *maximum* of an action of the row is the most that a responder who
+takes it in the whole row can pay of this part: ``docs/exact-response.md``.
 
 Sizes: R rows, K actions, H memories, O positions of one responder; a row has n states, those of m
 positions of each responder in turn, each with all H memories.
@@ -19,12 +19,12 @@ import numpy as np
 
 from hogeq.graph.graph import Graph
 from hogeq.model.game import MEMORY_LIMIT
-from hogeq.model.responder import Claim, PricedResponder, RowPrices, SeatPasses
+from hogeq.model.responder import PricedResponder, PriceRise, RowPrices, SeatPasses
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError
 
 EPSILON = float(np.finfo(float).eps)
-MOST_ACTIONS = 64  # of a row: their claims are valued side by side
+MOST_ACTIONS = 64  # of a row: their prices are valued side by side
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +143,7 @@ class PricedResponders:
         )
 
     def largest_price(self) -> float:
-        """Largest size so far of a price, of a row's part of one, or of the worth of a claim."""
+        """Largest size so far of a price, of a row's part of one, or of a maximum of prices."""
         return max(float(responder.arrays.largest_size[0]) for responder in self.responders)
 
     def largest_value(self) -> float:
@@ -177,58 +177,63 @@ class PricedResponders:
         """Most positions of a play."""
         return max(len(problem.graph.level) - 1 for problem in self.problems)
 
-    # --- claims ---
+    # --- rises of prices ---
 
-    def lift(self, row: int, claim: Claim) -> tuple[Floats, float]:
-        """Value a claim without charging it: refunds of its actions, and the fall of the value.
+    def value_rise(self, row: int, rise: PriceRise) -> tuple[Floats, float]:
+        """Value a rise of prices without charging it: its maxima, and the fall of the value.
 
-        A claim raises the dual prices of some actions in the states of one row, an information set.
-        An action's refund is the most that a responder who takes it in the whole row collects of
-        the claim, in the mean over the starts. The refunds are in the order of `claim.actions`; one
-        pass values ``claim.num_refunds`` of them, and if more actions claim, the last number is an
-        upper bound on the refunds of all that are left. The fall is by how much the responders, who
-        know the state and pay the prices, get less. Both are means over the problems.
+        Dual prices rise of some actions in the states of one row, an information set. An action's
+        maximum is the most that a responder who takes it in the whole row can pay of the rise, in
+        the mean over the starts. The maxima are in the order of `rise.actions`; one pass values
+        ``rise.num_maxima`` of them, and if more actions get dearer, the last number is an upper
+        bound on the maxima of all that are left. The fall is by how much the responders, who know
+        the state and pay the prices, get less. Both are means over the problems.
         """
-        refunds = np.zeros(claim.num_refunds)
+        maxima = np.zeros(rise.num_maxima)
         total_fall = 0.0
-        for number, claim_on_one in self._split_claim(row, claim):
-            refunds_of_one, fall = self.responders[number].lift(row, claim_on_one)
-            refunds += self._chances[number] * refunds_of_one
+        for number, rise_of_one in self._split_rise(row, rise):
+            maxima_of_one, fall = self.responders[number].value_rise(row, rise_of_one)
+            maxima += self._chances[number] * maxima_of_one
             total_fall += self._chances[number] * fall
-        return refunds, total_fall
+        return maxima, total_fall
 
     def take(
-        self, row: int, claim: Claim, row_prices: dict[int, RowPrices] | None, lifted: Floats | None
+        self,
+        row: int,
+        rise: PriceRise,
+        row_prices: dict[int, RowPrices] | None,
+        known_maxima: Floats | None,
     ) -> Floats:
-        """Charge claims: add them to the dual prices, subtract their loans, and return the refunds.
+        """Charge a rise: add it to dual prices, cut prices before its row; the maxima.
 
-        A claim is of one row (information set), loans are cuts of prices before it, and a refund is
-        the most that a responder who takes one action in the whole row collects of the claim.
+        The row is an information set; cuts keep responders from steering towards it. A maximum is
+        the most that a responder who takes one action in the whole row can pay of the rise.
         `row_prices` is the row's own part of the prices, changed alike, by number of the responder;
-        None if it is not stored. `lifted` are the refunds if the last pass was :meth:`lift` of the
-        same claim: with one responder no other pass is then made. Returns the refunds of the
-        actions that claim, as :meth:`lift` does.
+        None if it is not stored. `known_maxima` are the maxima if the last pass was
+        :meth:`value_rise` of the same rise: with one responder no other pass is then made. Returns
+        the maxima of the actions that get dearer, as :meth:`value_rise` does.
         """
-        is_lifted = lifted is not None and len(self.responders) == 1  # the arrays are of that pass
-        refunds = lifted if lifted is not None and is_lifted else np.zeros(claim.num_refunds)
-        for number, claim_on_one in self._split_claim(row, claim):
+        if len(self.responders) > 1:
+            known_maxima = None  # the arrays of the responders are not all of that pass
+        maxima = np.zeros(rise.num_maxima) if known_maxima is None else known_maxima
+        for number, rise_of_one in self._split_rise(row, rise):
             responder = self.responders[number]
-            if not is_lifted:
-                refunds_of_one, _ = responder.lift(row, claim_on_one)
-                refunds += self._chances[number] * refunds_of_one
+            if known_maxima is None:
+                maxima_of_one, _ = responder.value_rise(row, rise_of_one)
+                maxima += self._chances[number] * maxima_of_one
             stored = None
             if row_prices is not None:
                 if number not in row_prices:
                     row_prices[number] = responder.no_prices()
                 stored = row_prices[number]
-            responder.lend(row, claim_on_one, stored)
-        return refunds
+            responder.charge(row, rise_of_one, stored)
+        return maxima
 
-    def _split_claim(self, row: int, claim: Claim) -> Iterator[tuple[int, Claim]]:
-        """Split a claim by responder: yield the number of each that moves there, and its claim."""
+    def _split_rise(self, row: int, rise: PriceRise) -> Iterator[tuple[int, PriceRise]]:
+        """Split a rise by responder: yield the number of each that moves there, and its rise."""
         for number, states in self._states(row):
-            rises, fall = claim.price_rises[:, states], claim.value_fall[states]
-            yield number, claim._replace(price_rises=rises, value_fall=fall)
+            rises, fall = rise.price_rises[:, states], rise.value_fall[states]
+            yield number, rise._replace(price_rises=rises, value_fall=fall)
 
     def _states(self, row: int) -> Iterator[tuple[int, slice]]:
         """Yield the number of each responder that moves in a row, and its slice of the n states.
@@ -246,26 +251,26 @@ class PricedResponders:
     # --- revisions ---
 
     def revise(
-        self, row: int, row_prices: dict[int, RowPrices], more: Floats, lent_share: float
+        self, row: int, row_prices: dict[int, RowPrices], more: Floats, cut_share: float
     ) -> Floats:
-        """Raise dual prices in a row by `more`, (K, n), and move its loans to lower the bound most.
+        """Raise dual prices in a row by `more`, (K, n), and move cuts to lower the bound most.
 
-        The row is an information set of n states, in which K actions have prices, its claims; loans
-        are cuts of the prices of actions before it. Where all claims are worth less by an action
-        than by others, it gives back its loan as far; where some claim is worth more by it than by
-        the preferred actions, it is lent more.
+        The row is an information set of n states, in which K actions have prices; cuts lower the
+        prices of actions before it. An action before the row after which less of all the row's
+        prices can be paid than after others loses its cut as far; one after which more of some can
+        be paid than after the best actions gets a larger cut.
 
         `row_prices` is the row's part of the prices, by number of the responder, revised in place;
-        `lent_share` the largest share of an action's reduced cost that is lent. Returns the refund
-        of each action, (K,): the most that a responder who takes it in the whole row collects of
-        all claims of the row.
+        `cut_share` the largest share of an action's reduced cost by which its price is cut. Returns
+        the maximum of each action, (K,): the most that a responder who takes it in the whole row
+        can pay of the row's prices.
         """
-        refunds = np.zeros(len(more))
+        maxima = np.zeros(len(more))
         for number, states in self._states(row):
             responder = self.responders[number]
-            refunds_of_one = responder.revise(row, row_prices[number], more[:, states], lent_share)
-            refunds += self._chances[number] * refunds_of_one
-        return refunds
+            maxima_of_one = responder.revise(row, row_prices[number], more[:, states], cut_share)
+            maxima += self._chances[number] * maxima_of_one
+        return maxima
 
     def most_reach(self, row: int, row_prices: dict[int, RowPrices]) -> float:
         """Return the highest reach of a row that a responder can have, whatever it plays.

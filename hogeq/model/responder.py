@@ -1,9 +1,9 @@
-"""A responder that knows every state and pays dual prices for its actions, and rows' claims on it.
+"""A responder that knows every state and pays dual prices for its actions, and their changes.
 
 Sizes: C positions; the responder moves at O of them, its *own*; R rows, H memories, K actions, U
 ways to play that one kind of position has at most, J lanes of the memory. An information set (row)
-has m own positions, each with all H memories: n states. What claims, loans and refunds are:
-:mod:`hogeq.model.priced`.
+has m own positions, each with all H memories: n states. What rows' prices,
+cuts and maxima are: :mod:`hogeq.model.priced`.
 """
 
 import math
@@ -13,22 +13,22 @@ from typing import NamedTuple
 import numpy as np
 
 from hogeq.graph.graph import Graph
-from hogeq.kernels import claims, priced
+from hogeq.kernels import priced, row_maxima
 from hogeq.kernels.arrays import Play
-from hogeq.kernels.claims import ClaimPass
 from hogeq.kernels.priced import Responder
+from hogeq.kernels.row_maxima import PricePass
 from hogeq.model.graph_passes import scratch_for
 from hogeq.model.pass_graph import pass_graph_of
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError
 
-WIDTH = 8  # numbers side by side in a pass that values claims, and fewest in any
+WIDTH = 8  # numbers side by side in a pass over a rise of prices, and fewest in any
 ABSENT = -1  # number of a position that is not the player's own
-MOST_REFUNDS = WIDTH - 1  # of one pass; the last number is the fall of the responder's value
+MOST_MAXIMA = WIDTH - 1  # of one pass; the last number is the fall of the responder's value
 
 
 def width_of(actions: int) -> int:
-    """Numbers side by side in a pass over the claims of all actions: a power of two."""
+    """Numbers side by side in a pass over the prices of all actions: a power of two."""
     return max(WIDTH, 1 << (actions - 1).bit_length())
 
 
@@ -83,22 +83,22 @@ class SeatPasses:
         return np.bincount(self._row, numbers, self.graph.rows).astype(np.float64)
 
     @cached_property
-    def claim_pass(self) -> ClaimPass:
-        """Allocate the arrays of a pass over claims, rises of dual prices in one row.
+    def price_pass(self) -> PricePass:
+        """Allocate the arrays of a pass over the dual prices of one row, an information set.
 
-        They have room for :func:`width_of` K numbers side by side, one for each action's claim.
+        They have room for :func:`width_of` K numbers side by side, one for each action.
         """
         own, memories, actions = self.shape
         positions, width = self.graph.positions, width_of(actions)
-        return ClaimPass(
+        return PricePass(
             predecessors=self._predecessors.astype(np.int32),
             predecessor_start=self._predecessor_start,
             relation=np.zeros(positions, np.uint8),
-            state_worths=np.zeros(positions * memories * width),
+            state_maxima=np.zeros(positions * memories * width),
             price_cuts=np.zeros(self.shape),
             way_value_falls=np.zeros((own, self.num_slots)),
-            end_worths=np.zeros(len(self.scratch.end_values) * width),
-            slot_worths=np.zeros(self.num_slots * width),
+            end_maxima=np.zeros(len(self.scratch.end_values) * width),
+            slot_maxima=np.zeros(self.num_slots * width),
             gains=np.zeros((self.num_ways, self.num_ways)),
             has_gains=np.zeros(self.num_ways, np.uint8),
             values_now=np.zeros(actions),
@@ -107,21 +107,21 @@ class SeatPasses:
             memories_by_lane=np.argsort(self.graph.lane, kind="stable"),
         )
 
-    def set_claims(self, row: int, row_claims: Floats) -> Ints:
-        """Set worths in a row's states to its claims, (m, H, width); return its positions, (m,).
+    def set_row_prices(self, row: int, row_prices: Floats) -> Ints:
+        """Set maxima in a row's states to its prices, (m, H, width); return its positions, (m,).
 
-        A claim is a rise of a dual price. A pass upward takes the worths (the most that is
-        collected of each claim) from there.
+        They are dual prices of the row's actions. A pass backward takes the maxima, the most that a
+        responder can pay of each from a state on, from there.
         """
         members = self.positions[self.positions_of_row(row)]
-        width = row_claims.shape[-1]
-        self.state_worths(width)[members] = row_claims.reshape(len(members), -1, width)
+        width = row_prices.shape[-1]
+        self.state_maxima(width)[members] = row_prices.reshape(len(members), -1, width)
         return members
 
-    def state_worths(self, width: int) -> Floats:
-        """Worths of claims in each state in a pass of `width` numbers: a view, (C, H, width)."""
+    def state_maxima(self, width: int) -> Floats:
+        """Most paid of a row's prices from each state on, in `width` columns: (C, H, width)."""
         shape = self.graph.positions, self.graph.memories, width
-        return self.claim_pass.state_worths[: math.prod(shape)].reshape(shape)
+        return self.price_pass.state_maxima[: math.prod(shape)].reshape(shape)
 
     def count_before(self, row: int) -> int:
         """Count the own positions from which play can come to a row, and those of the row.
@@ -130,7 +130,9 @@ class SeatPasses:
         """
         row_positions = self.positions[self.positions_of_row(row)]
         return int(
-            claims.find_before_row(self.pass_graph, self.own_index, self.claim_pass, row_positions)
+            row_maxima.find_before_row(
+                self.pass_graph, self.own_index, self.price_pass, row_positions
+            )
         )
 
     def numbers_among(self, listed: Ints) -> Ints:
@@ -140,11 +142,11 @@ class SeatPasses:
         return index
 
     def mean_at_start(self, width: int) -> Floats:
-        """Mean over the start states of the worths of claims of the last pass, (width,)."""
+        """Mean over the start states of the maxima of prices of the last pass, (width,)."""
         position, memory = self.graph.start.T
         # Positions that the pass left out have numbers of an earlier pass.
-        chances = self.graph.start_chance * (self.claim_pass.relation[position] > 0)
-        return np.asarray(chances @ self.state_worths(width)[position, memory])
+        chances = self.graph.start_chance * (self.price_pass.relation[position] > 0)
+        return np.asarray(chances @ self.state_maxima(width)[position, memory])
 
     def bytes_of_responder(self) -> int:
         """Bytes of the arrays that a responder adds: prices, values and choices."""
@@ -168,28 +170,28 @@ def _vector(width: int) -> tuple[float, ...]:
     return (0.0,) * width
 
 
-class Claim(NamedTuple):
-    """A rise of the dual prices of one row's actions in its n states, and how it is paid for.
+class PriceRise(NamedTuple):
+    """A rise of the dual prices of one row's actions in its n states, and the cuts that it allows.
 
-    The row is an information set. Responders could steer towards its states to collect the claim;
-    loans, cuts of the prices of actions before the row, keep them from it. See
+    The row is an information set. Responders could steer towards its states, where actions are
+    dear; cuts of the prices of actions before the row keep them from it. See
     :mod:`hogeq.search.lifted_bound`.
     """
 
     actions: Ints  # (A,), the actions whose prices rise, the first by most
     price_rises: Floats  # (A, n), of each of them in each state
     value_fall: Floats  # (n,), by how much the responder's value falls in each state
-    covered_share: float  # share of what steering towards the claim gains that loans cover
-    lent_share: float  # largest share of an action's reduced cost that is lent
+    covered_share: float  # share of what steering towards the rise gains that cuts cover
+    cut_share: float  # largest share of an action's reduced cost by which its price is cut
 
     @property
-    def num_refunds(self) -> int:
-        """Number of refunds that a pass computes: the last may be that of several actions."""
-        return min(len(self.actions), MOST_REFUNDS)
+    def num_maxima(self) -> int:
+        """Number of maxima that a pass computes: the last may be that of several actions."""
+        return min(len(self.actions), MOST_MAXIMA)
 
 
 class RowPrices(NamedTuple):
-    """One row's part of a responder's prices, so that it can be revised: its claims and loans."""
+    """One row's part of a responder's prices: those in the row, and cuts before it."""
 
     own_positions: Ints  # (j,), from which play can come to the row, and those of the row
     prices: Floats  # (j, H, K)
@@ -274,45 +276,45 @@ class PricedResponder:
         costs[arrays.is_reachable[positions] == 0] = 0.0
         return np.asarray(costs.reshape(-1, costs.shape[2]).T)
 
-    # --- claims ---
+    # --- rises of prices ---
 
-    def lift(self, row: int, claim: Claim) -> tuple[Floats, float]:
-        """Value a claim by one pass: its refunds, and how far the responder's value falls.
+    def value_rise(self, row: int, rise: PriceRise) -> tuple[Floats, float]:
+        """Value a rise of a row's dual prices by one pass: maxima, and the fall of the own value.
 
-        A claim raises the dual prices of some actions in the n states of one row (information set).
-        An action's refund is the most that a responder who takes it in the whole row can collect of
-        the claim. Returns the refunds in the order of `claim.actions`, (num_refunds,), the last as
-        an upper bound for all that are left, and the fall.
+        Prices rise of some actions in the n states of one row (information set). An action's
+        maximum is the most that a responder who takes it in the whole row can pay of the rise.
+        Returns the maxima in the order of `rise.actions`, (num_maxima,), the last as an upper bound
+        for all that are left, and by how much the responder's value falls.
 
         The pass goes backward from the row's states to the starts with `WIDTH` numbers in each
-        state, the columns: of each action that claims, the most that is collected from there on,
-        and in the last how far the responder's value falls there. On its way it lends: an action
-        before the row that leads to more of the claims than the best action does gets a cut of its
-        price, out of its reduced cost, which :meth:`lend` subtracts afterwards.
+        state, the columns: for each action that gets dearer, the most that can be paid of its rise
+        from there on, and in the last how far the responder's value falls there. On its way it
+        plans cuts: an action before the row after which more of the rise can be paid than after the
+        best action gets a lower price, which :meth:`charge` subtracts afterwards.
         """
-        passes, count = self.passes, claim.num_refunds
-        columns = np.zeros((len(claim.value_fall), WIDTH))  # in the row's states
-        columns[:, -1] = claim.value_fall
+        passes, count = self.passes, rise.num_maxima
+        columns = np.zeros((len(rise.value_fall), WIDTH))  # in the row's states
+        columns[:, -1] = rise.value_fall
         if count:
-            columns[:, :count] = claim.price_rises[:count].T
+            columns[:, :count] = rise.price_rises[:count].T
             # Actions for which there is no column share the last one, as the best of them.
-            columns[:, count - 1] = claim.price_rises[count - 1 :].max(axis=0)
-        # Share of what each column gains by another action before the row that loans are to cover.
+            columns[:, count - 1] = rise.price_rises[count - 1 :].max(axis=0)
+        # Share of what each column gains by another action before the row that cuts are to cover.
         covered_shares = np.zeros(WIDTH)
-        covered_shares[:count] = claim.covered_share
-        row_positions = passes.set_claims(row, columns)
-        is_met_once = claims.lift(
+        covered_shares[:count] = rise.covered_share
+        row_positions = passes.set_row_prices(row, columns)
+        is_met_once = row_maxima.value_rise(
             passes.pass_graph,
             self.arrays,
-            passes.claim_pass,
+            passes.price_pass,
             row_positions,
             covered_shares,
-            claim.lent_share,
+            rise.cut_share,
             _vector(WIDTH),
         )
         _require_once(row, is_met_once)
-        start_worths = passes.mean_at_start(WIDTH)
-        return start_worths[:count], float(start_worths[-1])
+        start_maxima = passes.mean_at_start(WIDTH)
+        return start_maxima[:count], float(start_maxima[-1])
 
     def no_prices(self) -> RowPrices:
         """Prices of 0, (j, H, K), of the j positions from which the last pass's row is reached.
@@ -320,25 +322,25 @@ class PricedResponder:
         They are stored as the row's own part of the responder's prices, to be revised later.
         """
         passes = self.passes
-        positions = np.flatnonzero(passes.claim_pass.relation[passes.positions])
+        positions = np.flatnonzero(passes.price_pass.relation[passes.positions])
         return RowPrices(positions, np.zeros((len(positions), *passes.shape[1:])))
 
-    def lend(self, row: int, claim: Claim, stored: RowPrices | None) -> None:
-        """Raise the dual prices of a row by its claim, and subtract the loans of the last pass.
+    def charge(self, row: int, rise: PriceRise, stored: RowPrices | None) -> None:
+        """Charge a rise: raise the dual prices of a row, and subtract the cuts of the last pass.
 
-        The row is an information set of m positions with H memories each; loans are cuts of the
-        prices of actions before it, which :meth:`lift` of the same claim has computed. `stored` is
-        the row's own part of the prices, changed alike; None if it is not stored.
+        The row is an information set of m positions with H memories each; cuts lower the prices of
+        actions before it, as :meth:`value_rise` of the same rise has planned. `stored` is the row's
+        own part of the prices, changed alike; None if it is not stored.
         """
         passes, prices = self.passes, self.arrays.prices
         members = passes.positions_of_row(row)  # (m,), numbers among the own positions
         charged = np.zeros((len(members), *passes.shape[1:]))  # (m, H, K)
-        charged[:, :, claim.actions] = claim.price_rises.T.reshape(*charged.shape[:2], -1)
+        charged[:, :, rise.actions] = rise.price_rises.T.reshape(*charged.shape[:2], -1)
         stored_positions = members[:0] if stored is None else stored.own_positions
         stored_prices = charged[:0] if stored is None else stored.prices
         stored_index = passes.numbers_among(stored_positions)
-        pass_arguments = passes.pass_graph, self.arrays, passes.claim_pass
-        claims.lend(*pass_arguments, stored_index, stored_prices, _vector(WIDTH))
+        pass_arguments = passes.pass_graph, self.arrays, passes.price_pass
+        row_maxima.apply_cuts(*pass_arguments, stored_index, stored_prices, _vector(WIDTH))
         prices[members] += charged
         self._note_largest(charged, prices[members])
         if stored is not None:
@@ -347,13 +349,12 @@ class PricedResponder:
 
     # --- revisions ---
 
-    def revise(self, row: int, stored: RowPrices, more: Floats, lent_share: float) -> Floats:
-        """Raise dual prices in a row by `more`, (K, n), and move its loans: the refunds, (K,).
+    def revise(self, row: int, stored: RowPrices, more: Floats, cut_share: float) -> Floats:
+        """Raise dual prices in a row by `more`, (K, n), and move cuts before it: the maxima, (K,).
 
-        Loans are cuts of prices before the row; an action's refund is the most that a responder
-        collects of the row's prices if it takes this action in the whole row. `stored` is the row's
-        part of the prices, revised in place; `lent_share` the largest share of an action's reduced
-        cost that is lent.
+        An action's maximum is the most that a responder can pay of the row's prices if it takes
+        this action in the whole row. `stored` is the row's part of the prices, revised in place;
+        `cut_share` the largest share of an action's reduced cost by which its price is cut.
         """
         passes, prices = self.passes, self.arrays.prices
         members = passes.positions_of_row(row)
@@ -364,51 +365,51 @@ class PricedResponder:
         stored.prices[index] += charged
         prices[members] += charged
         self._note_largest(stored.prices[index], prices[members])
-        return self._revise(row, stored, stored.prices[index], lent_share, returned_share=1.0)
+        return self._revise(row, stored, stored.prices[index], cut_share, restored_share=1.0)
 
     def most_reach(self, row: int, stored: RowPrices) -> float:
         """Return the highest reach of a row that the responder can have, whatever it plays.
 
-        It is the refund of a claim of 1 on every state and action, without loans.
+        It is the most paid of a price of 1 on every state and action, without cuts before the row.
         """
         members = self.passes.positions_of_row(row)
         ones = np.ones((len(members), *stored.prices.shape[1:]))
         no_prices = stored._replace(prices=np.zeros_like(stored.prices))
-        return float(self._revise(row, no_prices, ones, lent_share=0.0, returned_share=0.0).max())
+        return float(self._revise(row, no_prices, ones, cut_share=0.0, restored_share=0.0).max())
 
     def _revise(
         self,
         row: int,
         stored: RowPrices,
-        row_claims: Floats,
-        lent_share: float,
-        returned_share: float,
+        row_prices: Floats,
+        cut_share: float,
+        restored_share: float,
     ) -> Floats:
-        """Value all claims of a row, (m, H, K), by one pass, which moves its loans: refunds, (K,).
+        """Value all dual prices of a row, (m, H, K), by one pass, which moves cuts: maxima, (K,).
 
-        Claims are the row's dual prices, loans are cuts of prices before it, an action's refund is
-        the most that a responder collects of the claims who takes it in the whole row. `lent_share`
-        is the largest share of reduced costs that is lent, `returned_share` the share of needless
-        loans that is given back. Columns of the pass are actions, then idle ones to a power of two.
+        An action's maximum is the most that a responder who takes it in the whole row can pay of
+        its prices; cuts lower prices of actions before the row. `cut_share` is the largest share of
+        reduced costs that is cut, `restored_share` the share of needless cuts that is undone.
+        Columns of the pass are actions, then idle ones to a power of two.
         """
         passes = self.passes
-        positions, memories, actions = row_claims.shape
+        positions, memories, actions = row_prices.shape
         width = width_of(actions)
-        idle = np.full(width, -2.0 * claims.NONE)
+        idle = np.full(width, -2.0 * row_maxima.NONE)
         idle[:actions] = 0.0
         columns = np.zeros((positions, memories, width))
-        columns[:, :, :actions] = row_claims
-        is_met_once = claims.revise(
+        columns[:, :, :actions] = row_prices
+        is_met_once = row_maxima.revise(
             passes.pass_graph,
             self.arrays,
-            passes.claim_pass,
+            passes.price_pass,
             passes.scratch,
-            passes.set_claims(row, columns),
+            passes.set_row_prices(row, columns),
             passes.numbers_among(stored.own_positions),
             stored.prices,
             idle,
-            lent_share,
-            returned_share,
+            cut_share,
+            restored_share,
             _vector(width),
         )
         _require_once(row, is_met_once)
@@ -422,7 +423,7 @@ class PricedResponder:
 
 
 def _require_once(row: int, is_met_once: bool) -> None:
-    """Refuse claims of a row (information set) that a play can meet twice."""
+    """Refuse dual prices of a row (information set) that a play can meet twice."""
     if not is_met_once:
         raise HogeqError(f"row {row}: can be met twice in a play; allowed: once, to claim")
 

@@ -16,9 +16,10 @@ IN_LAYOUTS: Final = frozenset({Role.EVALUATE, Role.COUNTERFACTUAL, Role.ASCEND, 
 
 
 class Layout(Protocol):
-    """The loops of one player, in self-play or against n opponents, and the arrays that they fill.
+    """Passes over one game of Hog whose numbers lie in an order that suits it; arrays they fill.
 
-    Policies are (1, G, G, K) in self-play, else (1 + n, G, G, K), the player's first.
+    They are of one player: in self-play, with policies of shape (1, G, G, K), or against n
+    opponents, with policies of shape (1 + n, G, G, K), the player's first.
     """
 
     action_values: Floats
@@ -57,16 +58,26 @@ class Workspace(CheckedPasses):
         *,
         recurs: bool,
     ) -> None:
+        """Take the passes of a layout, which have the arrays, for policies of a shape.
+
+        `graph_layout` makes the passes for roles that the layout lacks, on first use. `recurs` says
+        whether positions can recur in a play.
+        """
         super().__init__(shape, recurs=recurs)
-        self._layout, self._make_graph_layout = layout, graph_layout
+        self._layout = layout
+        self._make_graph_layout = graph_layout
 
     @cached_property
     def _graph_layout(self) -> GraphLayout:
+        """The layout for every role, a graph of the game; the same one if it is that already."""
         layout = self._layout
         return layout if isinstance(layout, GraphLayout) else self._make_graph_layout()
 
     def forward(self, policies: Floats, weights: Floats | None = None) -> Reach:
-        """Compute reach under policies (Q, G, G, K)."""
+        """Compute the reach of player 0's cells under policies (Q, G, G, K).
+
+        It is the mean over the opponents, drawn by `weights`, (n,): all alike if None.
+        """
         return self._forward(policies, weights, memories=True)
 
     def cell_reach(self, policies: Floats) -> Floats:
@@ -74,12 +85,16 @@ class Workspace(CheckedPasses):
         return self._forward(policies, None, memories=False).rows.copy()
 
     def _forward(self, policies: Floats, weights: Floats | None, *, memories: bool) -> Reach:
-        """Compute reach; without `memories`, none that a pass backward could use."""
+        """Compute the reach of player 0's cells, as :meth:`forward` does.
+
+        With `memories` the reach of hidden states is stored, which a pass backward reads.
+        """
         self._require_rows(policies)
         each_reach = self._layout.forward(self._plain(policies), memories=memories)
         shares = self._shares(weights)
-        mean = each_reach[0] if len(each_reach) == 1 else np.tensordot(shares, each_reach, 1)
-        reach = Reach(mean, shares)
+        # Of one opponent the array itself, no copy.
+        mean_reach = each_reach[0] if len(each_reach) == 1 else np.tensordot(shares, each_reach, 1)
+        reach = Reach(mean_reach, shares)
         self._latest = reach if memories else None
         return reach
 
@@ -103,18 +118,24 @@ class Workspace(CheckedPasses):
         starts, changes = self._layout.backward(role, plain_policies, reach, temperature, damping)
         if plain_policies is not policies and role in (Role.ASCEND, Role.SOFTMAX):
             policies[0] = plain_policies[0]
-        first, other = reach.weights @ starts[:, 0], reach.weights @ starts[:, -1]
-        return Valued(float(first), float(other), changes, self._layout.action_values)
+        player_moves_first = float(reach.weights @ starts[:, 0])
+        opponent_moves_first = float(reach.weights @ starts[:, -1])
+        return Valued(player_moves_first, opponent_moves_first, changes, self._layout.action_values)
 
     def win_rate(
         self, policies: Floats, role: Role = Role.EVALUATE, weights: Floats | None = None
     ) -> WinRate:
-        """Exact win rate of player 0, its role being EVALUATE or FULL_MEMORY."""
+        """Exact win rate of player 0 under policies (Q, G, G, K), its role EVALUATE or FULL_MEMORY.
+
+        It is the mean over the opponents, drawn by `weights`, (n,): all alike if None.
+        """
         shares = self._shares(weights)
         passes = self._layout if role in IN_LAYOUTS else self._graph_layout
-        unread_reach = Reach(self._layout.each_reach[0], shares)
+        unread_reach = Reach(self._layout.each_reach[0], shares)  # neither role reads it
         # Temperature and damping are for roles that change the policy.
         starts, _ = passes.backward(
             role, self._plain(policies), unread_reach, temperature=1.0, damping=1.0
         )
-        return WinRate.from_starts(float(shares @ starts[:, 0]), float(shares @ starts[:, -1]))
+        player_moves_first = float(shares @ starts[:, 0])
+        opponent_moves_first = float(shares @ starts[:, -1])
+        return WinRate.from_starts(player_moves_first, opponent_moves_first)

@@ -368,7 +368,7 @@ class ResponseProblem:
         work = self._work
         num_rows = len(dag.num_corners)
         work.largest[:] = 0.0
-        work.most_claims[:] = 0
+        work.most_priced_rows[:] = 0
         # Prices take a few passes for each row, and so does marking the states before each row.
         pricing_effort = num_rows * len(dag.outcome_node) / PRICING_COST
         is_priced = is_priced and deadline.allows(pricing_effort)
@@ -398,7 +398,7 @@ class ResponseProblem:
         Each row that changed dual prices at a leaf adds the error of a pass.
         """
         bound += self.error
-        price_changes = int(self._work.most_claims[0])  # most at any leaf
+        price_changes = int(self._work.most_priced_rows[0])  # most at any leaf
         if price_changes > 0:
             largest_number = max(1.0, float(self._work.largest[0]))
             bound += (price_changes + 2) * largest_number * self.error_of_pass
@@ -452,7 +452,7 @@ class ResponseProblem:
             row_loss=np.zeros(num_rows),
             response=np.zeros(num_rows, np.int64),
             largest=np.zeros(1),
-            most_claims=np.zeros(1, np.int64),
+            most_priced_rows=np.zeros(1, np.int64),
             corner_sums=np.zeros((max(num_rows, 2), most_corners)),
             collected=np.zeros((most_corners, most_corners)),
         )

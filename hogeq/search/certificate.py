@@ -15,8 +15,8 @@ from hogeq.rules import Rules
 from hogeq.search.certificate_files import Certificate, OtherGame
 from hogeq.search.lifted_bound import (
     MOST_STEPS,
-    NEGLIGIBLE_CLAIM,
     NEGLIGIBLE_LOSS,
+    NEGLIGIBLE_PRICE,
     LiftedBound,
     Revision,
     Step,
@@ -28,17 +28,17 @@ from hogeq.support.messages import percent
 from hogeq.support.progress import phase
 
 # Parameters of steps, as in `Step` and `Revision`:
-LARGEST_LENT_SHARE = 0.25  # largest share of an action's reduced cost that is lent
-COVER = 1.2  # how far negative claims outweigh positive ones at most
-CLAIMED_SHARE = 0.4  # share of an action's reduced cost that a row claims; later visits claim more
-LOWERED_SHARE = 0.1  # share of reduced costs by which claims in a row that are refunded are lowered
+LARGEST_CUT_SHARE = 0.25  # largest share of an action's reduced cost by which its price is cut
+COVER = 1.2  # how far falls of prices outweigh rises at most
+RAISED_SHARE = 0.4  # share of a reduced cost that a row charges; later visits charge more
+LOWERED_SHARE = 0.1  # share of reduced costs by which prices in a row are lowered
 # Order of visits:
-LEAST_SHARE_OF_LOSS = 0.003  # of a row's loss by forgetting, by which a claim lowers the bound
+LEAST_SHARE_OF_LOSS = 0.003  # of a row's loss by forgetting, by which a step lowers the bound
 ROWS_PER_BATCH = 100  # rows that are visited before all are put in order again
 ROWS_PER_CLOCK_CHECK = 100  # rows whose losses are computed between two looks at the clock
 LEAST_PROMISE = 1e-10  # expected gain of a row that is visited, in units of the largest payoff
 LEAST_SUCCESS = 0.02  # of a row, so that it is visited again some time
-STEPS_OF_A_VISIT = 2  # at most: a revision and a claim
+STEPS_OF_A_VISIT = 2  # at most: a revision and a rise of prices
 LEAST_GAIN_OF_BATCH = 1e-8  # the search ends after a batch that lowers the bound by less
 
 
@@ -121,7 +121,7 @@ def certify(
 
 
 class _Search:
-    """Order in which rows claim and revise: largest expected gain first, by earlier gains.
+    """Order in which rows raise and revise prices: largest expected gain first, by earlier gains.
 
     Block coordinate descent, in which a block leaves reduced costs that it does not need to others
     (Werner, Prusa and Dlask 2020, "Relative interior rule in block-coordinate descent").
@@ -148,8 +148,8 @@ class _Search:
     def next_rows(self) -> list[int]:
         """Give the next rows to visit, the largest expected gain first; none to end the search.
 
-        The largest gain of a row is its loss by forgetting and its refund, the most that a
-        responder collects of the row's claims, its part of the prices; the expected one is that
+        The largest gain of a row is its loss by forgetting and the most that a responder
+        who forgets can pay of the row's part of the prices; the expected one is that
         times the row's success, the share of it by which recent visits lowered the bound. There are
         no rows either if the search has ended, before or while losses are computed.
         """
@@ -166,7 +166,7 @@ class _Search:
             # Of a large game the losses of all rows take as long as solving the responder.
             if number % ROWS_PER_CLOCK_CHECK == 0 and self.has_ended:
                 return []
-        self.largest_gains = least_losses + np.maximum(self.bound.refunds(), 0.0)
+        self.largest_gains = least_losses + np.maximum(self.bound.row_maxima(), 0.0)
         expected_gains = self.largest_gains * self.success
         best_first = np.argsort(-expected_gains, kind="stable")[:ROWS_PER_BATCH]
         promising = best_first[expected_gains[best_first] > LEAST_PROMISE]
@@ -176,31 +176,31 @@ class _Search:
         """Change the dual prices of one row (information set), to lower the bound on responders.
 
         The bound is a Lagrangian dual: the value of a responder that knows every state and pays the
-        prices for its actions, plus for each row the most, its refund, that a responder who takes
-        one action in the whole row collects of them. A visit is one step of block coordinate
+        prices for its actions, plus for each row its maximum, the most that a responder who
+        takes one action in the whole row can pay of them. A visit is one step of block coordinate
         descent, over the prices that are the row's:
 
         1. Revise them, if they are stored; that never raises the bound.
         2. Raise them by a share of the loss of the best common action, if the value falls by enough
-           more than the refund rises. Rows that a play meets twice cannot have prices.
+           more than the maximum rises. Rows that a play meets twice cannot have prices.
         3. Update the row's success, which orders later visits: a moving average of the gain of a
            visit, as a share of the largest one possible.
         """
         value_before = self.bound.value
         if self.bound.can_revise(row):
-            self.bound.take(Revision(row, lowered=LOWERED_SHARE, lent=LARGEST_LENT_SHARE))
+            self.bound.take(Revision(row, lowered=LOWERED_SHARE, lent=LARGEST_CUT_SHARE))
         losses = self.bound.loss(row)  # (K,), of the same action in all states
         action = int(losses.argmin())
         loss = float(losses[action])
         if loss > NEGLIGIBLE_LOSS / 10.0 and self.bound.is_met_once(row):
             step = Step(
-                row, action, share=CLAIMED_SHARE, lent=LARGEST_LENT_SHARE, weight=1.0, cover=COVER
+                row, action, share=RAISED_SHARE, lent=LARGEST_CUT_SHARE, weight=1.0, cover=COVER
             )
-            fall_of_value, rise_of_refund = self.bound.gain(step)
-            if fall_of_value - rise_of_refund > LEAST_SHARE_OF_LOSS * loss:
+            fall_of_value, rise_of_maximum = self.bound.gain(step)
+            if fall_of_value - rise_of_maximum > LEAST_SHARE_OF_LOSS * loss:
                 self.bound.take(step)
         share_gained = (value_before - self.bound.value) / max(
-            self.largest_gains[row], NEGLIGIBLE_CLAIM
+            self.largest_gains[row], NEGLIGIBLE_PRICE
         )
         success = 0.2 * self.success[row] + 0.8 * share_gained
         self.success[row] = np.clip(success, LEAST_SUCCESS, 1.0)

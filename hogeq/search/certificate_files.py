@@ -221,7 +221,7 @@ def _parse_certificate(content: object) -> Certificate:
     """Make a certificate of the content of a file, whose form is checked, but nothing proved.
 
     Raises `HogeqError` for content of another form, a step out of range, or a revision of a row
-    that has not claimed before.
+    whose prices no step before has raised.
     """
     if not isinstance(content, dict):
         allowed = f"an object with {', '.join(keys(_Top))}"
@@ -238,11 +238,11 @@ def _parse_certificate(content: object) -> Certificate:
     *row_axes, actions = strategy.policies.shape[1:]
     limits = math.prod(row_axes), actions
     steps = [_read_step(step, number, limits) for number, step in enumerate(top.steps)]
-    claimed_rows = set()
+    priced_rows = set()
     for number, step in enumerate(steps):
         if isinstance(step, Step):
-            claimed_rows.add(step.row)
-        elif step.row not in claimed_rows:
+            priced_rows.add(step.row)
+        elif step.row not in priced_rows:
             allowed = "a row that has claimed before"
             raise CertificateError(refusal(f"steps[{number}]", top.steps[number], allowed))
     return Certificate(game, strategy, top.bound, top.full_memory, tuple(steps))
@@ -353,8 +353,8 @@ def _read_array(nested_lists: list[Any], name: str) -> Floats:
 def _read_step(fields: object, number: int, limits: tuple[int, int]) -> Step | Revision:
     """Read a step of a proof, a list of numbers, which stands at place `number` of the file's list.
 
-    `limits` are the numbers of rows and of actions. The length of the list tells a claim from a
-    revision.
+    `limits` are the numbers of rows and of actions. The length of the list tells a step that
+    raises prices from a revision.
     """
     where = f"steps[{number}]"
     rows, actions = limits

@@ -59,7 +59,7 @@ class _NewStates:
     numbers: list[dict[int, int]]  # of new states: for each old state, by set of components
     payoffs: list[list[float]] = field(default_factory=list)  # of each new state, by action
     edges: list[Edges] = field(default_factory=list)  # of each new state
-    old_states: list[int] = field(default_factory=list)  # of each new state
+    old_states: list[int] = field(default_factory=list)  # that each new state stands for
 
 
 class _Folding:
@@ -194,9 +194,13 @@ class _Folding:
         return self.list_in_order(new)
 
     def add_new_states(self, new: _NewStates, state: int, sets: Iterable[int]) -> None:
-        """Add the new states of an old state, one for each set of components that differs.
+        """Add the states of the folded graph that stand for one state of the graph as it was.
 
-        Sets share a new state if their payoffs and outcomes are equal.
+        A state of the folded graph is an old state and a set of components of the opponent's
+        mixture, an int with bit c for component c: those that can have been drawn there. `sets` are
+        the sets for the old state. Two sets share a new state if the payoffs of the actions, and
+        the new states that follow them with their probabilities (`edges`), are equal. So the states
+        that follow the old state must have been added before.
         """
         equal_states = dict[tuple[tuple[float, ...], Edges], int]()
         for components in sets:

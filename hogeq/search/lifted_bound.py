@@ -1,10 +1,11 @@
 """An upper bound on best responses to a policy or a mixture, below full memory, in any graph.
 
-Lagrangian decomposition. A responder with full memory pays *prices* for its actions by state; the
-price of a row I is the sum of its *claims* c_I, less *loans* before I that keep it from steering
-towards them. A *refund* is the most that a responder collects of c_I if it takes only one action in
-I. The responder's value and the sum of the rows' largest refunds are the bound.
-``docs/exact-response.md`` has the equation, the proof and the sources.
+Lagrangian decomposition. A responder with full memory pays dual prices for its actions by state,
+the sum over rows I of their prices c_I: prices of the actions in I, less *cuts* of prices before I
+that keep it from steering towards them. The *maximum* of an action of I is the most that a
+responder can pay of c_I if it takes only this action in I. The responder's value and the sum of the
+rows' largest maxima are the bound. ``docs/exact-response.md`` has the equation, the proof and the
+sources.
 """
 
 import math
@@ -15,48 +16,49 @@ import numpy as np
 
 from hogeq.evaluation.rounding import priced_turn_error
 from hogeq.model.priced import PricedResponders, Problem
-from hogeq.model.responder import Claim, RowPrices
+from hogeq.model.responder import PriceRise, RowPrices
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError
 from hogeq.support.progress import phase
 
-NEGLIGIBLE_CLAIM = 1e-12  # claims below this count as 0
-MOST_STORED_BYTES = 4 * 2**30  # of claims that are stored, so that they can be revised
+NEGLIGIBLE_PRICE = 1e-12  # prices below this count as 0
+MOST_STORED_BYTES = 4 * 2**30  # of rows' prices that are stored, so that they can be revised
 MOST_REPLAYED_BYTES = 8 * 2**30  # the same where the rows to be revised are known beforehand
 MOST_STEPS = 100_000  # of a certificate
-LARGEST_PRICE = 1e6  # largest size allowed of a price, of its worth, and of a refund
+LARGEST_PRICE = 1e6  # largest size allowed of a price, and of a maximum of prices
 STEPS_PER_REFRESH = 25  # steps after which choices and reach are computed anew
 NEGLIGIBLE_LOSS = 1e-8  # losses by forgetting below this count as 0
 
 
 class Step(NamedTuple):
-    """One row's claim, in the symbols of the page; all steps together define the prices.
+    """A rise of one row's prices, in the symbols of the page; all steps together define the prices.
 
-    Actions before the row are lent some of their reduced cost, their loss against the best one.
+    Prices of actions before the row are cut by some of their reduced cost, their loss against the
+    best one. Fields have the names of a certificate file.
     """
 
     row: int
-    action: int  # b, the action whose reduced cost is claimed
-    share: float  # s, the share of that cost that is claimed
-    lent: float  # largest share of an action's reduced cost that is lent
-    weight: float  # share of the gain by claims that is lent
-    cover: float  # k, how far negative claims outweigh positive ones at most
+    action: int  # b, the action whose reduced cost is charged
+    share: float  # s, the share of that cost that is charged
+    lent: float  # largest share of an action's reduced cost by which its price is cut
+    weight: float  # share of the gain by steering towards the row that cuts cover
+    cover: float  # k, how far falls of prices outweigh rises at most
 
 
 class Revision(NamedTuple):
-    """Move all claims and loans of one row to lower the bound most."""
+    """Move all prices of one row, and the cuts before it, to lower the bound most."""
 
     row: int
-    lowered: float  # share of an action's reduced cost by which a refunded claim in the row falls
-    lent: float  # largest share of an action's reduced cost that is lent
+    lowered: float  # share of its reduced cost by which a price in the row falls
+    lent: float  # largest share of an action's reduced cost by which its price is cut
 
 
 class LiftedBound:
     """The bound, step by step, on a player's best payoff: the mean over some problems.
 
-    A problem is one seat against one policy of the other. Claims of the rows `revised` are stored,
-    and no others; by default those of all rows, in the order in which they claim, as long as they
-    fit into 4 GiB. Raises `HogeqError` if the claims of the rows `revised` take more than 8 GiB.
+    A problem is one seat against one policy of the other. The prices of the rows `revised` are
+    stored, and no others; by default those of all rows, in the order of their first steps, as long
+    as they fit into 4 GiB. Raises `HogeqError` if those of the rows `revised` take more than 8 GiB.
     """
 
     def __init__(self, problems: Sequence[Problem], revised: frozenset[int] | None = None) -> None:
@@ -65,14 +67,14 @@ class LiftedBound:
         self._responder = PricedResponders(problems)
         self._responder.begin()
         self._responder.visit()
-        self._refunded = np.zeros(self._responder.shape)  # (R, K), refund of each row's actions
-        self._largest = 0.0  # largest size so far of a price, of its worth, or of a refund
-        # Step that `gain` valued last, its claim, and the refunds; None after a step is taken.
-        self._valued: tuple[Step, Claim, Floats] | None = None
-        self._revised = revised  # rows whose claims are stored; None: as many as fit
+        self._action_maxima = np.zeros(self._responder.shape)  # (R, K), of each row's prices
+        self._largest = 0.0  # largest size so far of a price, or of a maximum of prices
+        # Step that `gain` valued last, its rise, and the maxima; None after a step is taken.
+        self._valued: tuple[Step, PriceRise, Floats] | None = None
+        self._revised = revised  # rows whose prices are stored; None: as many as fit
         # By row and problem; None: not stored.
         self._stored: dict[int, dict[int, RowPrices] | None] = {}
-        self._room = MOST_STORED_BYTES  # bytes left for claims
+        self._room = MOST_STORED_BYTES  # bytes left for them
         if revised is not None:
             size = sum(self._responder.bytes_kept(row) for row in sorted(revised))
             if size > MOST_REPLAYED_BYTES:
@@ -110,7 +112,7 @@ class LiftedBound:
     @property
     def value(self) -> float:
         """The bound without its margin, in units of the scale."""
-        return self._responder.value + math.fsum(self.refunds())
+        return self._responder.value + math.fsum(self.row_maxima())
 
     @property
     def payoff(self) -> float:
@@ -121,7 +123,7 @@ class LiftedBound:
         """Bound the sum of all rounding errors of the bound, in units of the largest payoff.
 
         The bound sums the value of a responder that pays dual prices for its actions, solved by one
-        backward pass a step, and refunds, the most that it collects of the prices of each row. An
+        backward pass a step, and for each row the most that can be paid of its prices. An
         error of each number in a turn adds up over all turns and passes (docs/exact-response.md,
         "Rounding").
         """
@@ -132,14 +134,14 @@ class LiftedBound:
         # over the parts: responders to the components of a mixture.
         turns = 2 * (responder.levels() + 1) + len(responder.responders) - 1
         largest = max(2.0, self._largest, responder.largest_value())
-        passes = len(self.steps) + 2  # one a step, the last one, and the sum of the refunds
+        passes = len(self.steps) + 2  # one a step, the last one, and the sum of the maxima
         return passes * turns * largest * error_of_turn
 
     def bound(self) -> float:
         """Bound the payoff of every responder who forgets, rounding included.
 
         The bound is the value of a responder with full memory, solved anew at the current dual
-        prices of its actions, and the largest refund of each row.
+        prices of its actions, and for each row the most that can be paid of its prices.
         """
         self._responder.remember()
         return self._rounded_up()
@@ -152,12 +154,12 @@ class LiftedBound:
                 payoff = math.nextafter(payoff + summand, math.inf)
         return payoff
 
-    def refunds(self) -> Floats:
-        """Give each row's refund, the most that a responder collects of its dual prices, (R,).
+    def row_maxima(self) -> Floats:
+        """Give the most that a responder who forgets can pay of each row's dual prices, (R,).
 
-        It is the largest of its actions' refunds: a responder who forgets takes one of them.
+        It is the largest of the maxima of the row's actions: such a responder takes one of them.
         """
-        return self._refunded.max(axis=1)
+        return self._action_maxima.max(axis=1)
 
     def reached_rows(self) -> Ints:
         """List the rows that the responder comes to as it plays now: no others lose anything."""
@@ -167,66 +169,65 @@ class LiftedBound:
         """Give what full memory loses by the same action in all states of a row: float64 (K,)."""
         return self._responder.reduced_costs(row) @ self._responder.reach(row)
 
-    def claim(self, step: Step) -> Claim:
+    def price_rise(self, step: Step) -> PriceRise:
         """Give the change of dual prices in a row that a step makes: a share of a reduced cost.
 
         The row is an information set of n states; the reduced cost of an action in a state is by
-        how much it is worth less there than the best one. A claim changes the price of each action
-        in each state of the row by the difference of the reduced cost of the step's action and its
-        own.
+        how much it is worth less there than the best one. The price of each action in each state of
+        the row changes by the difference of the reduced cost of the step's action and its own.
         """
-        # Loans before the row keep a responder from steering towards claims; they use up reduced
-        # costs of other actions. Claims of 0 in the mean over the states as they are reached are
+        # Cuts before the row keep a responder from steering towards rises; they use up reduced
+        # costs of other actions. Changes of 0 in the mean over the states as they are reached are
         # enough, so negative ones shrink and leave some for other rows. They shrink by less than
-        # that (`cover`): a responder who steers towards claims meets positive ones more often.
+        # that (`cover`): a responder who steers towards rises meets positive changes more often.
         reduced_costs = self._responder.reduced_costs(step.row)  # (K, n), of the row's states
         reach = self._responder.reach(step.row)  # (n,)
-        all_claims = step.share * (reduced_costs[step.action] - reduced_costs)
-        claiming_actions = np.flatnonzero((all_claims > NEGLIGIBLE_CLAIM).any(axis=1))
-        claims = all_claims[claiming_actions]
-        positive_mean = np.maximum(claims, 0.0) @ reach
-        negative_mean = np.maximum(-claims, 0.0) @ reach
+        all_changes = step.share * (reduced_costs[step.action] - reduced_costs)
+        changed_actions = np.flatnonzero((all_changes > NEGLIGIBLE_PRICE).any(axis=1))
+        changes = all_changes[changed_actions]
+        positive_mean = np.maximum(changes, 0.0) @ reach
+        negative_mean = np.maximum(-changes, 0.0) @ reach
         shrinking = np.minimum(
-            1.0, step.cover * positive_mean / np.maximum(negative_mean, NEGLIGIBLE_CLAIM**2)
+            1.0, step.cover * positive_mean / np.maximum(negative_mean, NEGLIGIBLE_PRICE**2)
         )
-        price_rises = np.where(claims < 0.0, shrinking[:, None] * claims, claims)
+        price_rises = np.where(changes < 0.0, shrinking[:, None] * changes, changes)
         most_first = np.argsort(-positive_mean, kind="stable")
-        return Claim(
-            actions=claiming_actions[most_first],
+        return PriceRise(
+            actions=changed_actions[most_first],
             price_rises=price_rises[most_first],
             value_fall=step.share * reduced_costs[step.action],
             covered_share=step.weight,
-            lent_share=step.lent,
+            cut_share=step.lent,
         )
 
     def gain(self, step: Step) -> tuple[float, float]:
-        """Give by how much a step's claim would lower the value of a responder, and raise a refund.
+        """Give by how much a step would lower a responder's value, and raise its row's maximum.
 
-        A claim changes the dual prices of one row (information set). The bound on responders who
-        forget is the value of one with full memory that pays these prices, plus each row's refund:
-        the most that a responder who takes one action in the whole row collects of them. So the
+        A step changes the dual prices of one row (information set). The bound on responders who
+        forget is the value of one with full memory that pays these prices, plus each row's maximum:
+        the most that a responder who takes one action in the whole row can pay of them. So the
         bound falls by the difference of the two. The step is valued by one pass, but not taken.
         """
-        claim = self.claim(step)
-        claim_refunds, fall = self._responder.lift(step.row, claim)
-        self._valued = step, claim, claim_refunds  # so that `take` need not make the pass again
-        refunds_before = self._refunded[step.row]
-        refunds_after = refunds_before + self._refunds_by_action(claim, claim_refunds)
-        return fall, float(refunds_after.max() - refunds_before.max())
+        rise = self.price_rise(step)
+        rise_maxima, fall = self._responder.value_rise(step.row, rise)
+        self._valued = step, rise, rise_maxima  # so that `take` need not make the pass again
+        maxima_before = self._action_maxima[step.row]
+        maxima_after = maxima_before + self._maxima_by_action(rise, rise_maxima)
+        return fall, float(maxima_after.max() - maxima_before.max())
 
     def take(self, step: Step | Revision) -> None:
-        """Take a step of the proof: add its claim to the dual prices, or revise those of its row.
+        """Take a step of the proof: raise dual prices in its row, or revise those of its row.
 
         Raises `HogeqError` if prices get too large for the bound on rounding errors.
         """
         if isinstance(step, Revision):
             self._revise(step)
         else:
-            self._claim(step)
+            self._raise_prices(step)
         self._valued = None
         self.steps.append(step)
-        largest_refund = float(np.abs(self._refunded[step.row]).max())
-        self._largest = max(self._largest, largest_refund, self._responder.largest_price())
+        largest_maximum = float(np.abs(self._action_maxima[step.row]).max())
+        self._largest = max(self._largest, largest_maximum, self._responder.largest_price())
         if not self._largest <= LARGEST_PRICE:
             raise HogeqError(
                 f"{step}: leads to prices of {self._largest:g}; allowed: {LARGEST_PRICE:g}"
@@ -236,25 +237,25 @@ class LiftedBound:
             self._responder.remember()
             self._responder.visit()
 
-    def _claim(self, step: Step) -> None:
-        """Add a step's claim, a change of its row's prices, to the dual prices of all rows.
+    def _raise_prices(self, step: Step) -> None:
+        """Add a step's change of its row's prices to the dual prices of all rows.
 
         Dual prices (Lagrange multipliers) charge a player who knows more than its information set,
-        the row, for acting differently at its states. An action's refund is the most that play
-        which takes it in the whole row collects of the claim; it is added to the row's refunds,
+        the row, for acting differently at its states. An action's maximum is the most that play
+        which takes it in the whole row can pay of the change; it is added to the row's maxima,
         (K,). The row's part of the prices is stored as well, for later revisions, if it has room.
         """
         row = step.row
-        claim_refunds = None
+        rise_maxima = None
         if self._valued is not None and self._valued[0] == step:
-            _, claim, claim_refunds = self._valued  # a trial of this step has computed both
+            _, rise, rise_maxima = self._valued  # a trial of this step has computed both
         else:
-            claim = self.claim(step)
+            rise = self.price_rise(step)
         if row not in self._stored:
             self._stored[row] = {} if self._reserve_room(row) else None
         row_prices = self._stored[row]
-        refunds = self._responder.take(row, claim, row_prices, lifted=claim_refunds)
-        self._refunded[row] += self._refunds_by_action(claim, refunds)
+        maxima = self._responder.take(row, rise, row_prices, known_maxima=rise_maxima)
+        self._action_maxima[row] += self._maxima_by_action(rise, maxima)
 
     def _reserve_room(self, row: int) -> bool:
         """Whether to store the prices of a row, to revise them; if so, take its bytes off the room.
@@ -274,59 +275,59 @@ class LiftedBound:
 
         A row is an information set, n states in which a player who forgets acts alike. A
         responder that knows the state pays dual prices for its actions; the row's part of them are
-        its claims, prices of its K actions in the n states, and its loans, cuts of the prices of
-        actions before it. An action's refund is the most that a responder who takes it in the whole
-        row collects of the claims; the largest of them is a summand of the bound.
+        the prices of its K actions in the n states, and cuts of the prices of actions before it. An
+        action's maximum is the most that a responder who takes it in the whole row can pay of this
+        part; the largest of them is a summand of the bound.
 
-        In the row, by `rise_of_claims` (K, n):
+        In the row, by `rises` (K, n):
 
-        1. An action whose refund is not the largest claims more, up to that.
-        2. Claims of an action with a refund fall, by a share of its reduced cost: its loss against
-           the best action in a state.
+        1. Prices of an action whose maximum is not the largest rise, up to that.
+        2. Prices of an action with a maximum above 0 fall, by a share of its reduced cost: its loss
+           against the best action in a state.
 
-        Before the row, where responders could steer towards its claims, by the pass of
-        :meth:`PricedResponders.revise`, which returns the new refunds, (K,):
+        Before the row, where responders could steer towards its prices, by the pass of
+        :meth:`PricedResponders.revise`, which returns the new maxima, (K,):
 
-        3. An action by which all claims are worth less than by others gives back its loan as far.
-        4. One by which some claim is worth more than by the preferred actions is lent more, if it
-           has a reduced cost.
+        3. An action after which less of all prices can be paid than after others loses its cut.
+        4. One after which more of some price can be paid than after the best actions gets a larger
+           cut, if it has a reduced cost.
         """
         row = step.row
         row_prices = self._stored.get(row)  # the row's part of the prices, by problem
         if row_prices is None:
             raise HogeqError(f"{step}: allowed where claims are kept")
-        refunds = self._refunded[row]  # (K,)
-        # A claim of 1 in all states is refunded the highest reach of the row.
+        maxima = self._action_maxima[row]  # (K,)
+        # Of a price of 1 in all states at most the highest reach of the row is paid.
         most_reach = self._responder.most_reach(row, row_prices)
-        full_raise = (refunds.max() - refunds) / max(most_reach, NEGLIGIBLE_CLAIM)  # (K,)
+        full_raise = (maxima.max() - maxima) / max(most_reach, NEGLIGIBLE_PRICE)  # (K,)
         raised = np.minimum(full_raise, 1.0)
-        has_refund = (refunds > 0.0)[:, None]
-        lowered = step.lowered * self._responder.reduced_costs(row) * has_refund  # (K, n)
-        rise_of_claims = raised[:, None] - lowered
-        self._refunded[row] = self._responder.revise(
-            row, row_prices, rise_of_claims, lent_share=step.lent
+        is_collected = (maxima > 0.0)[:, None]
+        lowered = step.lowered * self._responder.reduced_costs(row) * is_collected  # (K, n)
+        rises = raised[:, None] - lowered
+        self._action_maxima[row] = self._responder.revise(
+            row, row_prices, rises, cut_share=step.lent
         )
 
     def is_met_once(self, row: int) -> bool:
-        """Whether no play meets a row twice: else it cannot claim."""
+        """Whether no play meets a row twice: else it cannot have prices."""
         return self._responder.is_met_once(row)
 
     def can_revise(self, row: int) -> bool:
-        """Whether the claims of a row are stored, so that they can be revised."""
+        """Whether the prices of a row are stored, so that they can be revised."""
         return self._stored.get(row) is not None
 
-    def _refunds_by_action(self, claim: Claim, claim_refunds: Floats) -> Floats:
-        """Give what a responder collects of a claim if it always takes one action, by action, (K,).
+    def _maxima_by_action(self, rise: PriceRise, rise_maxima: Floats) -> Floats:
+        """Give the most paid of a rise of prices by a responder that always takes one action, (K,).
 
-        A claim is a change of dual prices in one row (information set). `claim_refunds` are in the
-        order of the actions that claim; if there are fewer, the last bounds those of all actions
-        left. Actions that do not claim have 0.
+        The prices are of one row (information set). `rise_maxima` are in the order of
+        `rise.actions`; if there are fewer, the last bounds those of all actions left. Actions whose
+        prices stay have 0.
         """
-        refunds = np.zeros(self._responder.shape[1])
-        if len(claim_refunds):
-            indices = np.minimum(np.arange(len(claim.actions)), len(claim_refunds) - 1)
-            refunds[claim.actions] = claim_refunds[indices]
-        return refunds
+        maxima = np.zeros(self._responder.shape[1])
+        if len(rise_maxima):
+            indices = np.minimum(np.arange(len(rise.actions)), len(rise_maxima) - 1)
+            maxima[rise.actions] = rise_maxima[indices]
+        return maxima
 
 
 def replay(problems: Sequence[Problem], steps: Sequence[Step | Revision]) -> LiftedBound:

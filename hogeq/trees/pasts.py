@@ -137,9 +137,13 @@ def _graph_of_pasts(form: SequenceForm, others_reach: Floats) -> Graph:
 def _moves_of_ways(
     form: SequenceForm, outcomes: _Outcomes, pasts: Ints, first_way: Ints
 ) -> dict[str, NDArray[Any]]:
-    """Lay out the outcomes of the ways of a graph, in the order of its positions.
+    """Lay out the outcomes of the ways of a graph of pasts, in the order of its positions.
 
-    `pasts` are those of positions 1, 2, ...; `first_way` is the first way of each position.
+    A past is an information set after one sequence of own actions; positions are chance before the
+    first past, of number 0, and then the `pasts`, of numbers 1, 2, ... A way is the distribution of
+    the position after an action: that of one sequence of the player, whose outcomes are entries of
+    `outcomes`. `first_way` is the first way of each position. Returns the arrays of a
+    :class:`Graph` that say how outcomes lead to positions and payoffs, by name.
     """
     # Sequences, way by way: the empty one, then those of each past.
     start = form.sequence_offsets[pasts]

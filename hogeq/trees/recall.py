@@ -307,16 +307,23 @@ class Recall:
     def _well_formed_of_kind(self, plays: "Plays", kind: int) -> Finding:
         """Decide a kind of well-formedness (Lanctot et al. 2012) by two refinements of the game.
 
-        The coarsest splits an information set by own past, the finest tells all histories apart.
-        `kind` is 0 for well-formed, 1 for skew well-formed, 2 for chance-relaxed skew well-formed.
+        A game is well-formed with respect to a refinement of its information sets with perfect
+        recall if the refined sets of each information set have matching plays through them: equal
+        keys, by :meth:`Plays.forms`. `kind`, one of that method's, says what must match: 0 for
+        well-formed, 1 for skew well-formed, 2 for chance-relaxed skew well-formed.
+
+        1. The coarsest refinement splits an information set by own past. If it holds, the kind
+           holds; if it fails and is the finest refinement as well, the kind fails.
+        2. The finest tells all histories apart. If it holds, the kind holds.
+        3. Else nothing is decided: a refinement between the two may do.
         """
-        refuted = self._differing(
-            plays.forms(self.form.refined_of_node[plays.history_node], kind), ""
-        )
+        refined_set_of_play = self.form.refined_of_node[plays.history_node]
+        refuted = self._differing(plays.forms(refined_set_of_play, kind), "")
         if refuted is None:
             return Finding(holds=True, witness=None, note=COARSEST)
-        histories = int((self.tree.player == self.player).sum())
-        if histories == self.form.num_refined:  # it is the finest as well
+        num_histories = int((self.tree.player == self.player).sum())
+        coarsest_is_finest = num_histories == self.form.num_refined
+        if coarsest_is_finest:
             return Finding(holds=False, witness=self.witness(refuted), note=EVERY)
         if self._matched_singly(plays.forms(plays.history_node, kind)):
             return Finding(holds=True, witness=None, note=FINEST)

@@ -135,8 +135,8 @@ def check_parts(problems: list[Problem], steps: list[Step | Revision]) -> None:
                 one.chance * best(one, -table, 0.0, (row, action))
                 for one, table in zip(problems, collected, strict=True)
             )
-            assert found._refunded[row, action] * found.unit >= most - 1e-11
-        value += float(found._refunded[row].max()) * found.unit
+            assert found._action_maxima[row, action] * found.unit >= most - 1e-11
+        value += float(found._action_maxima[row].max()) * found.unit
     assert value <= bound + 1e-12
 
 

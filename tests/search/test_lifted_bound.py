@@ -152,12 +152,12 @@ def test_the_margin_counts_the_passes_and_the_largest_number() -> None:
     before = found.margin() / (2 * max(2.0, found._responder.largest_value()))
     for number, step in enumerate(random_claims(game, 1, 12), 1):
         found.take(step)
-        refunded = float(np.abs(found._refunded).max())
+        refunded = float(np.abs(found._action_maxima).max())
         assert found._largest >= max(refunded, found._responder.largest_price())
         largest = max(2.0, found._largest, found._responder.largest_value())
         assert found.margin() == pytest.approx(before * (number + 2) * largest, rel=1e-9)
     found._responder.largest_price = lambda: 0.0  # type: ignore[method-assign]
-    found._refunded += 50.0
+    found._action_maxima += 50.0
     found.take(random_claims(game, 2, 1)[0])
     assert found._largest >= 50.0
     assert found.margin() >= before * 15 * 50.0 * (1.0 - 1e-9)
