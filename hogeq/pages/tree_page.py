@@ -36,7 +36,9 @@ def make(game: TreeGame, title: str) -> str:
     drawn_numbers, words = tree.words(tree.nodes_after_chance)
     data = {
         "title": title,
-        "value": [equilibrium.units.exact(end) for end in (equilibrium.lower, equilibrium.upper)],
+        "value": equilibrium.units.ends(
+            equilibrium.lower, equilibrium.upper, equilibrium.is_proved
+        ),
         "sides": equilibrium.sides,
         # Payoffs in the arrays are centred; these are added for the first and the second side.
         "even": [tree.shift + tree.centre, tree.shift - tree.centre],

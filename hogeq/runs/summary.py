@@ -248,8 +248,10 @@ class RunSummary:
                 mark = "*"
                 footnote = ["* by an estimate, twice as many kicks would find more than 0.03 pp"]
             exploitability = units.gap(*units.beyond(interval.lower, interval.upper))
-            is_exact = interval.upper - interval.lower <= EXACT
-            ends = units.ends(interval.lower, interval.upper, are_one=is_exact)
+            are_one = interval.upper - interval.lower <= EXACT  # but for rounding
+            # Of small payoffs such a gap may show in the digits.
+            are_one = are_one and units.are_one(interval.lower, interval.upper)
+            ends = units.ends(interval.lower, interval.upper, are_one)
             rows.append((name, *ends, exploitability, mark))
         effort = plain(self.budget)
         if not effort["until_saturated"]:

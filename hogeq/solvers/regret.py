@@ -254,13 +254,15 @@ class RegretMinimiser(Solver[RegretState]):
     def caveat(self, game: Engine) -> str:
         """Say why CFR's theorems promise no convergence on this game; an empty text if they do.
 
-        They ask for its own weights of regrets and averages, and for perfect recall, or for a
-        well-formed game.
+        They ask for its own weights of regrets and averages, for actions of any probability, and
+        for perfect recall, or for a well-formed game.
         """
         has_weights_of_cfr = (self.regret_weight, self.average_weight) == ("counterfactual", "own")
         # A player whose rows are those of both seats forgets its seat.
         if game.seats_share_rows or (game.has_memory and not has_weights_of_cfr):
             return "no guarantee: imperfect recall"
+        if self.epsilon > 0.0:  # the average converges to an equilibrium of another game
+            return f"no guarantee: perturbed game, epsilon {self.epsilon:g}"
         if game.has_memory:
             return "imperfect recall: no guarantee unless well-formed"
         if has_weights_of_cfr:

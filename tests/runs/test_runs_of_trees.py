@@ -1,5 +1,6 @@
 """Runs of games other than Hog: what brings the game, and what is no longer it."""
 
+import dataclasses
 import json
 import re
 import shutil
@@ -11,6 +12,7 @@ import pytest
 
 import hogeq
 from hogeq.cli import main
+from hogeq.support.messages import Table
 from tests.test_one_game import FORGETFUL
 
 
@@ -52,6 +54,21 @@ def test_metrics_of_a_tree_are_payoffs_and_exact_where_recall_is_perfect(tmp_pat
     assert last.nash_conv > 0.0
     header = (folder / "metrics.csv").read_text().partition("\n")[0]
     assert header.endswith("purified_attack,nash_conv,response_0,response_1")
+
+
+def test_the_ends_of_small_payoffs_are_rounded_outward(tmp_path: Path) -> None:
+    """Payoffs of 1e-13 are no rounding errors: their bounds are two numbers, however near."""
+    (tmp_path / "run.yaml").write_text(
+        json.dumps({"name": "run", "game": "kuhn", "solver": {"name": "cfr", "iterations": 1}})
+    )
+    loaded = hogeq.load_config(tmp_path / "run.yaml")
+    summary = hogeq.run_experiment(loaded, tmp_path, quiet=True)
+    units = hogeq.Units.of_payoffs(even=0.0, largest=1e-13, scale=1e-13)
+    interval = summary.average._replace(lower=1.23456789099e-14, upper=6.54321098701e-14)
+    written = dataclasses.replace(summary, units=units, average=interval).text()
+    (table,) = [part for part in written if isinstance(part, Table)]
+    name, lower, upper, *_ = table.rows[0]
+    assert (name, lower, upper) == ("average policy", "1.234567890e-14", "6.543210988e-14")
 
 
 @pytest.mark.slow

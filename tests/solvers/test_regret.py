@@ -170,6 +170,8 @@ def test_a_floor_too_high_for_the_rolls_is_refused() -> None:
         (su20, "cfr", {}, "no guarantee: imperfect recall"),
         (lambda: short("fa22")[0], "cfr", {}, "no guarantee: imperfect recall"),
         (toys.kuhn, "cfr_br", {}, "no guarantee: responses come from a search"),
+        (toys.kuhn, "cfr_plus", {"epsilon": 0.1}, "no guarantee: perturbed game, epsilon 0.1"),
+        (toys.rooms, "cfr", {"epsilon": 0.1}, "no guarantee: perturbed game, epsilon 0.1"),
     ],
 )
 def test_a_solver_says_where_no_theorem_holds(
