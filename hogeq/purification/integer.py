@@ -28,6 +28,7 @@ from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints, Matrix, Singles
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.files import redirected
+from hogeq.support.messages import HogeqError
 from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, Share, parameters
 from hogeq.support.progress import phase
 from hogeq.support.workers import interruptible
@@ -41,6 +42,7 @@ RANGE_OF_CAUTION: Final = (0.4, 0.95)  # range of `caution`
 REACH_COUNTERS: Final = 64  # strongest counters, whose mean reach of a row is its weight
 LEAST_EXCESS: Final = 1e-6  # a counter is overlooked that wins so much more than the known ones
 EXCESS_PRICE: Final = 1e3  # price of win rate above a level, in shares of all gains
+MOST_MODELLED: Final = 2**29  # numbers in the linear models of counters: 2 GiB
 RELATIVE_GAP: Final = 1e-4  # relative gap at which an integer program ends
 MOST_PROGRAM_SECONDS: Final = 60.0  # one program in 360 ends so, and depends on the machine
 SHARE_FACTOR: Final = 0.4  # factor of the policy's share in `centre` when models are taken anew
@@ -196,7 +198,7 @@ class IntegerRounding(Purifier):
             ongoing = OngoingSearches.to_begin(game, self.trails, self.life)
             ongoing = self._attack(pool, policy, ongoing, (self.seed, 0), deadline)
             progress.step()
-            strongest = pool.members[np.sort(pool.strongest(policy, REACH_COUNTERS))]
+            strongest = pool.members[np.sort(pool.strongest(policy, REACH_COUNTERS, deadline))]
             reach = _mean_reach(Population(game, strongest), policy, deadline)
             choices = self._list_choices(policy, reach)
             rates, changes = _linear_models(pool, policy, choices, deadline)
@@ -207,7 +209,9 @@ class IntegerRounding(Purifier):
             both = np.stack([argmax(game, policy), _make_matrix(policy, choices[chosen])])
             candidates = np.unique(both, axis=0)
             policies = one_hot(candidates, game.num_actions)
-            highest_rates = [pool.rates_against(candidate).max() for candidate in policies]
+            highest_rates = [
+                pool.rates_against(candidate, deadline).max() for candidate in policies
+            ]
             progress.step()
         long_ongoing = OngoingSearches.to_begin(game, self.trails, self.long_life)
         return RoundingState(
@@ -268,7 +272,7 @@ class IntegerRounding(Purifier):
             pool, candidate, ongoing, state.rate, seeds, deadline
         )
         best = candidate if is_better else one_hot(state.matrix, game.num_actions)
-        strongest = pool.members[pool.strongest(candidate, MOST_CROSSED_COUNTERS)]
+        strongest = pool.members[pool.strongest(candidate, MOST_CROSSED_COUNTERS, deadline)]
         seed = (self.seed, iteration, 1 + self.trials)
         long_ongoing = OngoingSearches(state.long_trails, state.long_kicks_left).run(
             game,
@@ -283,7 +287,7 @@ class IntegerRounding(Purifier):
         pool.add(long_ongoing.matrices)
         new_counters = Population(game, pool.members[len(state.pool) :])
         new_rates, new_changes = _linear_models(new_counters, state.centre, state.choices, deadline)
-        candidates, highest_rates = self._rank(pool, new_counters, state, matrix)
+        candidates, highest_rates = self._rank(pool, new_counters, state, matrix, deadline)
         caution = float(state.caution) + (-FALL_OF_CAUTION if is_better else RISE_OF_CAUTION)
         state = state._replace(
             pool=pool.members,
@@ -311,7 +315,7 @@ class IntegerRounding(Purifier):
         deadline: Deadline,
     ) -> OngoingSearches:
         """Go on with the searches for counters to a policy, and add what they find to the pool."""
-        strongest = pool.members[pool.strongest(policy, MOST_CROSSED_COUNTERS)]
+        strongest = pool.members[pool.strongest(policy, MOST_CROSSED_COUNTERS, deadline)]
         target = Strategy.unchecked(policy)
         ongoing = ongoing.run(pool.game, target, strongest, self.kicks, self.life, seed, deadline)
         _require_time(deadline)
@@ -333,12 +337,17 @@ class IntegerRounding(Purifier):
         """
         for seed in seeds:
             ongoing = self._attack(pool, policy, ongoing, seed, deadline)
-            if pool.rates_against(policy).max() >= rate:
+            if pool.rates_against(policy, deadline).max() >= rate:
                 return ongoing, False
         return ongoing, True
 
     def _rank(
-        self, pool: CounterPool, new_counters: Population, state: RoundingState, matrix: Matrix
+        self,
+        pool: CounterPool,
+        new_counters: Population,
+        state: RoundingState,
+        matrix: Matrix,
+        deadline: Deadline,
     ) -> tuple[Matrix, Floats]:
         """Rank the candidates of the state and a new one, `matrix` (G, G); keep the best.
 
@@ -348,12 +357,12 @@ class IntegerRounding(Purifier):
         actions = pool.game.num_actions
         candidates = state.tried
         new_rates = [
-            new_counters.rates_against(one_hot(candidate, actions)).max(initial=0.0)
+            new_counters.rates_against(one_hot(candidate, actions), deadline).max(initial=0.0)
             for candidate in candidates
         ]
         highest_rates = np.maximum(state.worst, new_rates)
         if not contains(candidates, matrix):
-            rate = pool.rates_against(one_hot(matrix, actions)).max()
+            rate = pool.rates_against(one_hot(matrix, actions), deadline).max()
             candidates = np.concatenate([candidates, matrix[None]])
             highest_rates = np.append(highest_rates, rate)
         best = np.argsort(highest_rates, kind="stable")[: self.kept]
@@ -476,6 +485,11 @@ def _linear_models(
     open_rows = np.unique(choices // width)
     rolls_of_closed_rows = np.delete(likeliest_rolls, open_rows)
     count = len(pool.members)
+    if count * len(choices) > MOST_MODELLED:
+        raise HogeqError(
+            f"counters: {count:,} with models of {len(choices):,} rolls to choose from; "
+            f"allowed: products up to {MOST_MODELLED:,}"
+        )
     rates = np.zeros(count)
     changes = np.zeros((count, len(choices)), np.float32)
     passes = pool.values_against_each(policy, exact=False, deadline=deadline)

@@ -19,6 +19,9 @@ SUFFIXES: Final = (".yaml", ".yml")
 RUN_FILES: Final = ("config.yaml", "manifest.json")
 """Files of a run's folder that may hold its config, the first that is there."""
 
+MOST_RUNS: Final = 10
+"""Most runs of which each is the game of the one before."""
+
 OPENSPIEL: Final = "openspiel:"
 """Begins the name of a game that is OpenSpiel's, whatever else has that name."""
 
@@ -56,15 +59,19 @@ class GameName:
 
     @property
     def config(self) -> Mapping[str, Any]:
-        """Config of the run whose folder or config.yaml it is; empty if it is of none."""
-        path = Path(self.text)
-        file: Path | None = None
-        if os.path.isdir(path):  # noqa: PTH112 - never raises
-            file = run_file(path)
-        elif os.path.isfile(path) and _is_yaml(path):  # noqa: PTH113 - never raises
-            file = path
-        content = None if file is None else _read_plain(file)
-        return content if isinstance(content, Mapping) and "solver" in content else {}
+        """Config of the run whose folder or config.yaml it is; empty if it is of none.
+
+        The game of a run may be another run. Raises `ConfigError` if there are more than
+        `MOST_RUNS` before a game: they may lead back to this one.
+        """
+        config = _read_config(self.text)
+        game = config.get("game")
+        for _ in range(MOST_RUNS):
+            game = game and _read_config(str(game)).get("game")
+        if game:
+            allowed = f"a game by at most {MOST_RUNS} runs; one of these may be its own game"
+            raise ConfigError(f"{one_line(self.text)}: {refusal('game', config['game'], allowed)}")
+        return config
 
     @property
     def how(self) -> dict[str, Any]:
@@ -127,6 +134,18 @@ class GameName:
             for key, path in table_files(rules, folder)
         }
         return {**rules, **tables}
+
+
+def _read_config(name: str) -> Mapping[str, Any]:
+    """Read the config of the run whose folder or config.yaml a text names; empty if of none."""
+    path = Path(name)
+    file: Path | None = None
+    if os.path.isdir(path):  # noqa: PTH112 - never raises
+        file = run_file(path)
+    elif os.path.isfile(path) and _is_yaml(path):  # noqa: PTH113 - never raises
+        file = path
+    content = None if file is None else _read_plain(file)
+    return content if isinstance(content, Mapping) and "solver" in content else {}
 
 
 def find_rules(spec: str | Path, trust: bool = False) -> Rules:

@@ -81,12 +81,25 @@ class Population:
             compute(partial(_win_rate_against_member, self.game, policy), self.members, local=True)
         )
 
-    def rates_against(self, policy: Floats) -> Floats:
-        """Exact win rate of every member against a policy (G, G, K), quicker if it is pure."""
+    def rates_against(self, policy: Floats, deadline: Deadline = FOREVER) -> Floats:
+        """Exact win rate of every member against a policy (G, G, K), quicker if it is pure.
+
+        Raises `TimeoutError` if the time is over before the last ones are begun.
+        """
         matrix = policy.argmax(axis=-1)
         is_pure = np.count_nonzero(policy) == matrix.size
         rate = partial(_win_rate_of_member, self.game, policy, matrix if is_pure else None)
-        return np.array(compute(rate, self.members, local=True))
+        rates = list[float]()
+        for batch in self._batches(deadline):
+            rates += compute(rate, batch, local=True)
+        return np.array(rates)
+
+    def _batches(self, deadline: Deadline) -> Iterator[Sequence[NDArray[Any]] | NDArray[Any]]:
+        """Give the members in batches; raise `TimeoutError` if the time is over before the last."""
+        for start in range(0, len(self.members), MEMBERS_PER_BATCH):
+            if deadline.is_over:
+                raise TimeoutError
+            yield self.members[start : start + MEMBERS_PER_BATCH]
 
     def values_against_each(
         self, policy: Floats, *, exact: bool = True, deadline: Deadline = FOREVER
@@ -97,10 +110,7 @@ class Population:
         over before the last ones are begun.
         """
         # In batches, so that not all tables are in memory at once.
-        for start in range(0, len(self.members), MEMBERS_PER_BATCH):
-            if deadline.is_over:
-                raise TimeoutError
-            batch = self.members[start : start + MEMBERS_PER_BATCH]
+        for batch in self._batches(deadline):
             yield from compute(
                 partial(_value_against_member, self.game, policy, exact), batch, local=True
             )
@@ -157,27 +167,36 @@ class CounterPool(Population):
         super().__init__(game, empty if matrices is None else np.array(matrices, empty.dtype))
         self._known_rates: dict[bytes, Floats] = {}  # of the first members, by digest of policy
 
-    def rates_against(self, policy: Floats) -> Floats:
+    def rates_against(self, policy: Floats, deadline: Deadline = FOREVER) -> Floats:
         """Exact win rate of every member against a policy (G, G, K), float64 (n,).
 
-        Only members that were added since the last call with this policy are played.
+        Only members that were added since the last call with this policy are played. Raises
+        `TimeoutError` if the time is over before the last ones are begun.
         """
         digest = sha256(np.ascontiguousarray(policy).data).digest()
         known_rates = self._known_rates.get(digest, np.zeros(0))
         new_members = self.members[len(known_rates) :]
-        new_rates = Population(self.game, new_members).rates_against(policy)
+        new_rates = Population(self.game, new_members).rates_against(policy, deadline)
         self._known_rates[digest] = np.concatenate([known_rates, new_rates])
         return self._known_rates[digest].copy()
 
-    def strongest(self, policy: Floats, most: int) -> NDArray[np.int64]:
-        """Give the indices of the `most` counters that win most, the oldest on ties."""
-        return np.argsort(-self.rates_against(policy), kind="stable")[:most]
+    def strongest(
+        self, policy: Floats, most: int, deadline: Deadline = FOREVER
+    ) -> NDArray[np.int64]:
+        """Give the indices of the `most` counters that win most, the oldest on ties.
+
+        Raises `TimeoutError` as `rates_against` does.
+        """
+        return np.argsort(-self.rates_against(policy, deadline), kind="stable")[:most]
 
     def climb(self, policy: Floats, warm: int, deadline: Deadline = FOREVER) -> None:
-        """Ascend from the `warm` strongest counters to a policy (G, G, K), and add the results."""
+        """Ascend from the `warm` strongest counters to a policy (G, G, K), and add the results.
+
+        Raises `TimeoutError` if the time is over before these are known.
+        """
         searches = [
             CounterSearch(self.members[index], deadline=deadline)
-            for index in self.strongest(policy, warm)
+            for index in self.strongest(policy, warm, deadline)
         ]
         climb = partial(CounterSearch.run, game=self.game, strategy=Strategy.unchecked(policy))
         self.add(state.matrix for state in compute(climb, searches, local=True))

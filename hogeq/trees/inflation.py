@@ -11,11 +11,14 @@ from itertools import chain, zip_longest
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hogeq.support.aliases import Ints
-from hogeq.support.deadline import Deadline
+from hogeq.support.deadline import FOREVER, Deadline
 
 CELLS_PER_ENTRY: Final = 10  # of a dense table, made in the time of one entry of a sparse one
+MOST_CELLS: Final = 2**27  # of a dense table: 512 MiB
+MOST_STEPS: Final = 2**24  # up from all pasts of a row: a GiB
 
 
 def split_rows(row: Ints, parent: Ints, action: Ints, deadline: Deadline) -> tuple[Ints, bool]:
@@ -44,8 +47,11 @@ def split_rows(row: Ints, parent: Ints, action: Ints, deadline: Deadline) -> tup
 
 def tabulate_earlier_actions(
     pasts: Ints, row: Ints, parent: Ints, action: Ints, deadline: Deadline
-) -> Ints | None:
-    """Tabulate the actions of n pasts at all rows met before, (n, M); None without time for it.
+) -> NDArray[np.int32] | None:
+    """Tabulate the actions of n pasts at all rows met before, (n, M); None if it is too large.
+
+    That is if it has more than `MOST_CELLS` cells, if all pasts together go up more than
+    `MOST_STEPS` steps, or if there is no time.
 
     A past is a row (information set) after one sequence of own actions. The action is -1 where a
     past did not meet the row, and the last one where it did so twice. The arguments after `pasts`
@@ -54,23 +60,28 @@ def tabulate_earlier_actions(
     index = np.arange(len(pasts))
     current = pasts
     steps = []
+    num_steps = 0  # of all pasts together
     while len(index):
         has_earlier = parent[current] >= 0
         index = index[has_earlier]
         current = current[has_earlier]
         steps.append((index, row[parent[current]], action[current]))
         current = parent[current]
+        num_steps += len(index)
+        if num_steps > MOST_STEPS or not deadline.allows(num_steps / CELLS_PER_ENTRY):
+            return None
     # The first steps of a past come first, and later ones overwrite them.
     past_index, met_row, met_action = map(np.concatenate, zip(*reversed(steps), strict=True))
     rows, column = np.unique(met_row, return_inverse=True)
-    if not deadline.allows(len(pasts) * len(rows) / CELLS_PER_ENTRY):
+    num_cells = len(pasts) * len(rows)
+    if num_cells > MOST_CELLS or not deadline.allows(num_cells / CELLS_PER_ENTRY):
         return None
-    table = np.full((len(pasts), len(rows)), -1)
+    table = np.full((len(pasts), len(rows)), -1, np.int32)
     table[past_index, column] = met_action
     return table
 
 
-def _inseparable_parts(acts: Ints, deadline: Deadline) -> Iterator[Ints]:
+def _inseparable_parts(acts: NDArray[np.int32], deadline: Deadline) -> Iterator[Ints]:
     """Split the n pasts of one row into inseparable parts; yield the indices of each.
 
     A past is a sequence of own actions that leads to the row, an information set. `acts`, (n, M),
@@ -108,9 +119,15 @@ def _inseparable_parts(acts: Ints, deadline: Deadline) -> Iterator[Ints]:
             waiting.append(others)
 
 
-def chains_of(pasts: Sequence[int], parent_sequence: Ints, parent_refined: Ints) -> list[list[int]]:
+def chains_of(
+    pasts: Sequence[int],
+    parent_sequence: Ints,
+    parent_refined: Ints,
+    deadline: Deadline = FOREVER,
+) -> list[list[int]] | None:
     """List the chains of one row, those of most pasts first: no play meets two pasts of a chain.
 
+    None if there is no time: a chain is carried up past by past, so many may take long.
     A past is a refined information set: a row after one sequence of own actions. Goes up from the
     last past, by the parents of refined information sets, and lists the chains after each sequence:
 
@@ -125,6 +142,8 @@ def chains_of(pasts: Sequence[int], parent_sequence: Ints, parent_refined: Ints)
     heapify(heap)
     sequences: dict[int, list[int]] = {past: [] for past in pasts}  # that begin at each past
     while heap:
+        if deadline.is_over:
+            return None
         past = -heappop(heap)
         joined = _join_chains([chains_after.pop(after) for after in sequences[past]]) or [[past]]
         sequence = int(parent_sequence[past])

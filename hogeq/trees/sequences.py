@@ -228,7 +228,9 @@ class SequenceForm:
                 if deadline.is_over:
                     return None
                 pasts = refined_by_row[row_offsets[row] : row_offsets[row + 1]].tolist()
-                row_chains = chains_of(pasts, self.parent_sequence, self.parent_refined)
+                row_chains = chains_of(pasts, self.parent_sequence, self.parent_refined, deadline)
+                if row_chains is None:
+                    return None
                 chains += [np.array(sorted(chain)) for chain in row_chains]
             self.cache["chains"] = chains
         return cast("list[Ints]", self.cache["chains"])

@@ -12,10 +12,11 @@ import pytest
 
 import hogeq
 from hogeq.model.game import HogEngine
-from hogeq.purification import argmax, purify
+from hogeq.purification import argmax, integer, purify
 from hogeq.purification.integer import EXCESS_PRICE, IntegerRounding, RoundingState, nearest_choice
 from hogeq.runs.directory import Checkpoint, saved_rounds, write_checkpoint
 from hogeq.runs.files import ResultsError
+from hogeq.search import population
 from hogeq.search.attack import attack
 from hogeq.search.population import CounterPool, read_counters
 from hogeq.search.results import Budget
@@ -300,3 +301,37 @@ def test_purify_keeps_to_its_seconds(game: HogEngine, policy: Any) -> None:
     )
     with pytest.raises(hogeq.HogeqError, match=r"^seconds: got -1"):
         hog.purify(policy, "integer", seconds=-1.0)
+
+
+def test_a_file_of_many_counters_keeps_to_the_time(
+    game: HogEngine, policy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pool that a file brings is as long as its author likes: it is played in batches."""
+    played = 0
+    win_rate = population._win_rate_of_member
+
+    def counted(*arguments: Any) -> float:
+        nonlocal played
+        played += 1
+        return win_rate(*arguments)
+
+    monkeypatch.setattr(population, "_win_rate_of_member", counted)
+    counters = np.zeros((1000, *game.shape[:-1]), np.int8)
+    np.savez_compressed(tmp_path / "pool.npz", pool=counters)
+    search = IntegerRounding(**{**QUICK, "counters": str(tmp_path / "pool.npz")})
+    deadline = Looked()
+    deadline.looks_left = 3
+    np.testing.assert_array_equal(
+        search.matrix_in_time(game, policy, deadline), argmax(game, policy)
+    )
+    assert played <= 3 * population.MEMBERS_PER_BATCH
+
+
+def test_models_that_no_memory_holds_are_refused(
+    game: HogEngine, policy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(integer, "MOST_MODELLED", 100)
+    np.savez_compressed(tmp_path / "pool.npz", pool=np.zeros((50, *game.shape[:-1]), np.int8))
+    search = IntegerRounding(**{**QUICK, "counters": str(tmp_path / "pool.npz")})
+    with pytest.raises(hogeq.HogeqError, match=r"^counters: [0-9]+ with models of [0-9,]+ rolls"):
+        search.matrix(game, policy)

@@ -34,3 +34,31 @@ def test_rules_answer_about_a_turn(edition: str) -> None:
     assert sides[6][1] == TurnTable(rules).mean_points(2, Throw(6)) == rules.mean_points(2, 6)
     for field in ("zero_dice", "landing", "swap", "more_boar"):
         assert set(rules.part_names(field)) <= set(hogeq.rule_parts()[field])
+
+
+@pytest.mark.parametrize("games", [{"a": "a"}, {"a": "b", "b": "a"}])
+def test_runs_that_are_the_games_of_each_other_are_refused(
+    games: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, game in games.items():
+        (tmp_path / name).mkdir()
+        config = f"name: {name}\ngame: {game}\nsolver: {{name: cfr, iterations: 1}}\n"
+        (tmp_path / name / "config.yaml").write_text(config)
+    message = rf"^a: game: got '{games['a']}'; allowed: a game by at most 10 runs"
+    with pytest.raises(hogeq.HogeqError, match=message):
+        hogeq.Game("a")
+    with pytest.raises(hogeq.HogeqError, match=message):
+        _ = hogeq.GameName("a").is_hog
+
+
+def test_the_game_of_a_run_may_be_another_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, game in (("a", "b"), ("b", "3K4")):
+        (tmp_path / name).mkdir()
+        config = f"name: {name}\ngame: {game}\nsolver: {{name: cfr, iterations: 1}}\n"
+        (tmp_path / name / "config.yaml").write_text(config)
+    assert hogeq.GameName("a").config["game"] == "b"
+    assert not hogeq.GameName("a").is_hog
