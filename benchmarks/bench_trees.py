@@ -200,7 +200,7 @@ def dealt(cards: int) -> FlatTree:
         terminal_payoffs=np.random.default_rng(cards).uniform(-1.0, 1.0, widths[-1]),
         seat=seat.astype(np.int8),
         num_legal=np.full(len(seat), ACTIONS),
-        action_numbers=np.tile(np.arange(ACTIONS, dtype=np.int32), (len(seat), 1)),
+        action_numbers=np.tile(np.arange(ACTIONS, dtype=np.int32), len(seat)),
         chance_numbers=np.arange(cards**2, dtype=np.int32),
         chance_probabilities=np.full(cards**2, 1.0 / cards**2),
         names=range(len(seat)),

@@ -273,9 +273,9 @@ def enumeration(form: SequenceForm, payoffs: Floats, seconds: float) -> Answer:
     """Enumerate depth first, from any strategy; it sets 2^22 parts at most, in about a second."""
     del seconds
     acts = np.zeros(len(form.tree.num_legal), np.int64)
-    return enumerate_responses(form, payoffs, acts, float(form.pure_realisation(acts) @ payoffs))[
-        1:
-    ]
+    payoff = float(form.pure_realisation(acts) @ payoffs)
+    _, best, bound = enumerate_responses(form, payoffs, acts, payoff)
+    return best, bound
 
 
 def integer_program(form: SequenceForm, payoffs: Floats, seconds: float) -> Answer:

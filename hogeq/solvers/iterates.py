@@ -27,7 +27,7 @@ from hogeq.solvers.regret import CFRPlus
 from hogeq.strategies.arrays import normalised
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
-from hogeq.trees.beliefs import draw_dag, recall_dag
+from hogeq.trees.beliefs import mixture_dag, recall_dag
 from hogeq.trees.columns import Solving
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
@@ -132,7 +132,7 @@ class _Pool:
         player = self.player
         other = 1 - self.player
         payoffs = solving.payoffs if player == 0 else csr_array(-solving.payoffs.T)  # to the player
-        own_dag = draw_dag(solving.forms[player], np.array(self.iterates))  # draws an iterate
+        own_dag = mixture_dag(solving.forms[player], np.array(self.iterates))  # draws an iterate
         other_dag = recall_dag(solving.forms[other])  # has perfect recall
         mixtures = solve_restricted(payoffs, (own_dag, other_dag), deadline)
         if mixtures is None:

@@ -245,10 +245,10 @@ def spanned_dag(form: SequenceForm, strategies: Floats, deadline: Deadline = FOR
         with suppress(TooLargeError):
             plans = strategies.argmax(axis=2)[:, form.original_row]
             return build_belief_dag(form, plans, deadline=deadline)
-    return draw_dag(form, strategies)
+    return mixture_dag(form, strategies)
 
 
-def draw_dag(form: SequenceForm, strategies: Floats) -> BeliefDag:
+def mixture_dag(form: SequenceForm, strategies: Floats) -> BeliefDag:
     """Make a belief DAG of one decision, which draws one of some strategies, (n, R, K).
 
     Its row is -1, for it is no information set; choice 0 is the begin, choice 1 + i takes strategy
@@ -427,7 +427,9 @@ class _Builder:
         counts = self.tree.num_legal[row]
         owner = np.repeat(np.arange(len(row)), counts)  # (C',), decision of each new choice
         action = np.arange(len(owner)) - first_entries(counts)[owner]  # (C',)
-        allowed, takes = self.allowed_choices(row, owner, action, decision_of, beliefs.reached_by)
+        allowed, takes = self.mark_allowed_choices(
+            row, owner, action, decision_of, beliefs.reached_by
+        )
         num_allowed = np.bincount(owner[allowed], minlength=len(row))
         new_entries = len(beliefs.parent_choice) + int((sizes * num_allowed).sum())
         self.require(new_entries)
@@ -473,7 +475,7 @@ class _Builder:
             raise ArithmeticError("two beliefs have one code")  # of probability 2**-63
         return representative, kind
 
-    def allowed_choices(
+    def mark_allowed_choices(
         self, row: Ints, owner: Ints, action: Ints, decision_of: Ints, reached_by: Choices
     ) -> tuple[Choices, Choices]:
         """Mark the new choices that are allowed, (C',), and the pure strategies that take each.

@@ -202,7 +202,7 @@ class _Estimate:
     def refine(self, name: str, moves: int) -> str:
         """Play at random until so many moves were looked at; write the mean estimate as a text.
 
-        Each play bets that the tree is too large; a fortune of `SURE` refuses it with
+        Each play bets that the tree is too large; a fortune of exp(`SURE`) refuses it with
         `NoTreeError`. `name` is that of the game, for the message.
         """
         while self.spent <= moves and self.log_fortune < SURE and not self.recurs:

@@ -13,7 +13,7 @@ from hogeq.search.units import above, below
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
-from hogeq.trees.beliefs import BeliefDag, Choices, draw_dag, recall_dag, spanned_dag
+from hogeq.trees.beliefs import BeliefDag, Choices, mixture_dag, recall_dag, spanned_dag
 from hogeq.trees.best_response import CONVERGED_GAP, INTEGER_PROGRAM, Answer, best_response
 from hogeq.trees.enclosures import (
     Payoffs,
@@ -57,7 +57,7 @@ class Side:
         dtype = np.float64 if form.is_absent_minded else np.bool_
         self.pool: Floats = np.zeros((0, form.tree.num_rows, form.tree.num_actions), dtype)
         # Of the restricted game.
-        self.restricted_dag = draw_dag(form, self.pool) if whole is None else whole
+        self.restricted_dag = mixture_dag(form, self.pool) if whole is None else whole
 
     def restrict(self, kept: Choices) -> None:
         """Restrict the whole belief DAG to some of its choices, (C,)."""
@@ -105,7 +105,7 @@ class Side:
             if len(self.pool) == 1 or not is_drawing.any():
                 self.restricted_dag = spanned_dag(self.form, self.pool, deadline)
             else:
-                self.restricted_dag = draw_dag(self.form, self.pool)
+                self.restricted_dag = mixture_dag(self.form, self.pool)
             return True
         if self.kept_choices is None or answer.choices is None:
             return False
@@ -115,8 +115,8 @@ class Side:
         return True
 
 
-class _Part(NamedTuple):
-    """A strategy drawn from the flow of a player, and the payoffs to player 0 that both secure."""
+class _DrawnStrategy(NamedTuple):
+    """A strategy drawn from a player's flow, and the payoffs to player 0 that both secure."""
 
     strategy: Strategy
     share: float  # of the flow that the strategy covers
@@ -252,7 +252,7 @@ class Solving:
         drawing_seconds = max(self.deadline.left, DRAWING_SHARE * self.deadline.seconds)
         limit = Deadline(drawing_seconds, self.deadline.clock)
         drawn = self._draw_strategies(limit.share(0.5))
-        parts = [self._value_part(player, *drawn[player], limit) for player in (0, 1)]
+        parts = [self._bound_drawn(player, *drawn[player], limit) for player in (0, 1)]
         shares = [part.share for part in parts]
         is_one_number = tree.units.are_one(*_outward([part.by_strategy for part in parts]))
         if min(shares) == 1.0 and not is_one_number and has_fractions(tree):
@@ -296,9 +296,9 @@ class Solving:
         smaller_first = sorted((0, 1), key=lambda player: self.best[player].dag.num_decisions)
         return {player: self.best[player].strategies(limit) for player in smaller_first}
 
-    def _value_part(
+    def _bound_drawn(
         self, player: int, strategy: Strategy, share: float, limit: Deadline
-    ) -> "_Part":
+    ) -> _DrawnStrategy:
         """Bound the payoffs to player 0 that a player's flow and the strategy drawn from it secure.
 
         `share` is the share of the flow that the strategy covers: below 1 it gets new weights.
@@ -314,9 +314,11 @@ class Solving:
         by_strategy, is_certain = self._secured(player, plan, response, limit)
         if by_flow is None:
             by_flow = by_strategy
-        return _Part(strategy, share, by_flow, by_strategy, is_certain)
+        return _DrawnStrategy(strategy, share, by_flow, by_strategy, is_certain)
 
-    def _with_short_fractions(self, player: int, part: "_Part", deadline: Deadline) -> "_Part":
+    def _with_short_fractions(
+        self, player: int, part: _DrawnStrategy, deadline: Deadline
+    ) -> _DrawnStrategy:
         """Round a player's strategy to short fractions if it then surely secures more than before.
 
         The strategy covers the whole flow.
@@ -372,7 +374,7 @@ class Solving:
         Returns the strategy, and the other player's response to it.
         """
         other = self.sides[1 - player]
-        dag = draw_dag(self.forms[player], drawn.policies)
+        dag = mixture_dag(self.forms[player], drawn.policies)
         candidates = [drawn.chances]
         if other.restricted_dag.num_decisions <= MOST_WEIGHED:
             dags = [dag, other.restricted_dag] if player == 0 else [other.restricted_dag, dag]
@@ -387,9 +389,8 @@ class Solving:
         best = int(np.argmin([response.bound for response in responses]))
         weights = candidates[best]
         is_used = weights > 0.0
-        return Strategy.unchecked_mixture(drawn.policies[is_used], weights[is_used]), responses[
-            best
-        ]
+        strategy = Strategy.unchecked_mixture(drawn.policies[is_used], weights[is_used])
+        return strategy, responses[best]
 
 
 def _outward(payoffs: Sequence[Fraction]) -> tuple[float, float]:

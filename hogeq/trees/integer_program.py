@@ -54,7 +54,7 @@ def solve_by_program(
     weights = solution[: form.num_sequences]
     binaries = solution[form.num_sequences :]
     actions = form.likeliest_actions(weights)
-    first = first_entries(form.tree.num_legal[form.shared_rows])  # binary of each shared row
+    first = first_entries(form.tree.num_legal[form.shared_rows])  # first binary of each shared row
     actions[form.shared_rows] = first_maximum(binaries, first) - first
     return actions, bound
 

@@ -12,7 +12,7 @@ from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.workers import interruptible
-from hogeq.trees.beliefs import MOST_DRAWN, BeliefDag, draw_dag
+from hogeq.trees.beliefs import MOST_DRAWN, BeliefDag, mixture_dag
 from hogeq.trees.integer_program import ENDED, PROGRAM_SCALE, SOLVED
 from hogeq.trees.sequence_payoffs import payoffs_against
 from hogeq.trees.sequences import SequenceForm
@@ -42,7 +42,7 @@ class Mixed(NamedTuple):
         form = self.dag.form
         policy = policy_of_plan(form, self.plan)
         draw_of_one = np.ones(2)  # choices of the DAG: the begin of play, and the policy
-        return Mixed.of(draw_dag(form, policy[None]), draw_of_one)
+        return Mixed.of(mixture_dag(form, policy[None]), draw_of_one)
 
     def strategies(self, deadline: Deadline = FOREVER) -> tuple[Strategy, float]:
         """Decompose the flow into strategies and the probabilities of drawing them.

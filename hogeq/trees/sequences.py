@@ -288,6 +288,7 @@ class SequenceForm:
             row=row_of_node,
             seat=tree.seat[origin],
             num_legal=tree.num_legal[origin],
+            action_numbers=np.append(tree.action_numbers, tree.actions_of(old_row[added])),
             names=[tree.names[old] for old in origin.tolist()],
             states=None,
         )

@@ -16,7 +16,7 @@ from hogeq.trees.beliefs import (
     TooLargeError,
     TooSlowError,
     build_belief_dag,
-    draw_dag,
+    mixture_dag,
 )
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.sequences import SequenceForm, sequence_form
@@ -68,7 +68,7 @@ def bounding_dag(form: SequenceForm, deadline: Deadline) -> BeliefDag | None:
     for row in rows.tolist():  # each strategy so far, with each action of the row
         strategies = np.repeat(strategies, counts[row], axis=0)
         strategies[:, row] = np.arange(len(strategies)) % counts[row]
-    return draw_dag(form, one_hot(strategies, form.tree.num_actions))
+    return mixture_dag(form, one_hot(strategies, form.tree.num_actions))
 
 
 def require_dags(tree: FlatTree, dags: Sequence[BeliefDag | None]) -> list[BeliefDag]:

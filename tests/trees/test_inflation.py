@@ -273,3 +273,14 @@ def test_a_plan_is_drawn_in_no_more_parts_than_it_has_actions() -> None:
     together = sum(weight * form.realisation(one) for weight, one in pairs)
     np.testing.assert_allclose(together, mixed.plan, atol=1e-12)
     assert len(drawn.weights) <= (mixed.plan > 0.0).sum()
+
+
+def test_an_inflated_tree_has_the_chances_of_the_game() -> None:
+    tree = hogeq.Game("leduc_poker", forget="own_actions").tree
+    inflated = sequence_form(tree, 0).inflated.tree
+    assert inflated.num_rows > tree.num_rows
+    assert len(inflated.action_numbers) == inflated.num_legal.sum()
+    np.testing.assert_array_equal(inflated.chance, tree.chance)
+    np.testing.assert_array_equal(
+        inflated.probabilities(inflated.uniform()), tree.probabilities(tree.uniform())
+    )
