@@ -7,7 +7,6 @@ from math import inf
 from typing import Final, NamedTuple
 
 from hogeq import Budget, Game, Graph, Hog
-from hogeq.support.messages import EXACT
 
 HOG: Final = {
     "su20": ((10, 2), (14, 2), (20, 4), (40, 6), (100, 10)),
@@ -97,7 +96,7 @@ class Entry(NamedTuple):
     def solve(self, kicks: int, seconds: float) -> tuple[float, float, bool]:
         """Give a value that the player can get, an upper bound on all strategies, and if it is met.
 
-        It is if both are proved to be one number, in Hog but for rounding.
+        It is if both are proved to be one number.
 
         A game of two players is solved in mixtures, for so many seconds. Else an attack makes so
         many kicks from each of its starts: perturbations, each with another ascent. In Hog the
@@ -110,9 +109,8 @@ class Entry(NamedTuple):
             equilibrium = game.equilibrium(seconds)
             return equilibrium.lower, equilibrium.upper, equilibrium.is_proved
         if isinstance(game, Hog):
-            win_rate = game.search(opponent, Budget(kicks=kicks)).win_rate
-            bound = game.bound(opponent)
-            return win_rate, bound, bound - win_rate <= EXACT
+            response = game.attack(opponent, Budget(kicks=kicks))
+            return response.value, response.bound, response.is_proved
         response = game.attack(opponent, Budget(kicks=kicks, seconds=seconds))
         seat_bounds = response.seat_bounds or (inf, inf)
         return response.seats[self.seat], seat_bounds[self.seat], response.is_proved

@@ -22,7 +22,7 @@ def test_what_is_not_seen_in_a_name_is_written_out() -> None:
 def test_the_page_of_a_game_rounds_bounds_that_are_not_one_number_outward(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    game = hogeq.Game("kuhn(players=2,ranks=3)")
+    game = hogeq.TreeGame("kuhn(players=2,ranks=3)")
     solved = game.equilibrium()
     for lower, upper, is_proved, written in (
         (0.12345678971, 0.34567891221, False, ["0.123456789", "0.345678913"]),
