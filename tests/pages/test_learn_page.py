@@ -112,7 +112,8 @@ def opened(tab: Tab, played: Transcript) -> Any:
     page = show(tab, "learn")
     file = {"name": "game.json", "mimeType": "", "buffer": played.to_json().encode()}
     page.set_input_files("#open-game", files=[file])
-    page.wait_for_selector("#learn .review tbody tr")
+    # Until then the review may be that of the game in play, in which the opponent has begun.
+    page.wait_for_selector(f"#learn h2 >> text={played.players[0]} against {played.players[1]}")
     return page
 
 
