@@ -210,7 +210,7 @@ class Learn {
   }
 
   tryRolls(title, turns, state) {
-    const { edition } = this.board;
+    const { edition } = this.review.game; // the board may have another one by now
     const choice = (value, dice) => {
       const label = `${title}: ${edition.diceText(dice)}, ${percent(value)}`;
       const onclick = () => this.stepAside(turns, dice);
