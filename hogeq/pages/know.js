@@ -159,9 +159,10 @@ class Know {
     if (!this.root.hidden) this.board.link();
     const id = this.counting.value;
     const rival = id ? tablePlayer(id, edition.tables.get(id)) : PERFECT;
-    const values = await valuesAgainst(edition, rival);
     const blind = !this.hiddenPart.hidden && this.table.value;
-    const reach = blind ? await edition.reach(this.table.value, edition.tables.get(this.table.value)) : null;
+    const values = await valuesAgainst(edition, rival);
+    if (asked !== this.asked) return; // another edition, say, whose tables the list has now
+    const reach = blind ? await edition.reach(blind, edition.tables.get(blind)) : null;
     if (asked !== this.asked) return;
     this.values = values;
     this.belief = reach?.belief(...this.position) ?? null;

@@ -253,6 +253,18 @@ def test_a_link_opens_the_review(tab: Tab, place: int) -> None:
     tab.asked.append(page.url.partition("#")[0])
 
 
+@pytest.mark.slow
+def test_a_slow_page_comes_from_one_game_to_another_without_an_error(tab: Tab) -> None:
+    """What one edition still computes must not meet the lists of the next."""
+    page = tab.page
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 20})
+    for place in (1, 5, 1, 5):
+        page.goto("about:blank")
+        page.goto(f"{tab.asked[0]}#know/game {place}")
+        page.wait_for_selector("body[data-ready]")
+    tab.asked[:] = tab.asked[:1]
+
+
 def test_a_link_that_holds_no_game_is_refused(tab: Tab) -> None:
     page, (good, names) = tab.page, ("0.0.0-35-0-4", "Ann/Bob")
     for code, who, why in (
