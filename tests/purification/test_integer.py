@@ -12,8 +12,9 @@ import pytest
 
 import hogeq
 from hogeq.model.game import HogEngine
-from hogeq.purification import argmax, integer, purify
-from hogeq.purification.integer import EXCESS_PRICE, IntegerRounding, RoundingState, nearest_choice
+from hogeq.purification import argmax, linear_models, purify
+from hogeq.purification.integer import IntegerRounding, RoundingState
+from hogeq.purification.linear_models import EXCESS_PRICE, nearest_choice
 from hogeq.runs.directory import Checkpoint, saved_rounds, write_checkpoint
 from hogeq.runs.files import ResultsError
 from hogeq.search import population
@@ -330,7 +331,7 @@ def test_a_file_of_many_counters_keeps_to_the_time(
 def test_models_that_no_memory_holds_are_refused(
     game: HogEngine, policy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(integer, "MOST_MODELLED", 100)
+    monkeypatch.setattr(linear_models, "MOST_MODELLED", 100)
     np.savez_compressed(tmp_path / "pool.npz", pool=np.zeros((50, *game.shape[:-1]), np.int8))
     search = IntegerRounding(**{**QUICK, "counters": str(tmp_path / "pool.npz")})
     with pytest.raises(hogeq.HogeqError, match=r"^counters: [0-9]+ with models of [0-9,]+ rolls"):
