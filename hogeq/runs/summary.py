@@ -60,8 +60,12 @@ def response_interval(
         saturation = None if response.search is None else response.search.saturation
         # In this form a proved value is one number, not the two floats that enclose it.
         values = response.to_json()
+        lower, upper = values["attack"], values["bound"]
+        if game.units.even:
+            # That number has the digits that are proved; less the even value it would have others.
+            lower, upper = response.ends
         first, second = values["seats"]
-        return Measured(values["attack"], values["bound"], saturation, (first, second))
+        return Measured(lower, upper, saturation, (first, second))
     deadline = Deadline(inf if budget.seconds is None else budget.seconds)
     # A responder who is told which policy of a mixture was drawn: the crudest and fastest bound.
     known_draws = 1 if target.kind == "mixture" else None

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import re
 import shutil
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 import hogeq
 from hogeq.cli import main
+from hogeq.runs.summary import response_interval
 from hogeq.support.messages import Table
 from tests.test_one_game import FORGETFUL
 
@@ -54,6 +56,22 @@ def test_metrics_of_a_tree_are_payoffs_and_exact_where_recall_is_perfect(tmp_pat
     assert last.nash_conv > 0.0
     header = (folder / "metrics.csv").read_text().partition("\n")[0]
     assert header.endswith("purified_attack,nash_conv,response_0,response_1")
+
+
+def test_exploitability_has_only_digits_that_are_proved_of_payoffs(tmp_path: Path) -> None:
+    """What is proved of a payoff of 1e9 and something are few digits of the something."""
+    lines = ['EFG 2 R "far" { "1" "2" }', 'c "" 1 "" { "a" 1/3 "b" 1/3 "c" 1/3 } 0']
+    gains = Fraction(123, 1000), Fraction(1, 1000), Fraction(55, 1000)
+    for number, gain in enumerate(gains):
+        lines.append(f'p "" 1 {number + 1} "{number}" {{ "u" "d" }} 0')
+        for outcome, more in ((2 * number + 1, gain), (2 * number + 2, Fraction())):
+            lines.append(f't "" {outcome} "" {{ {10**9 + more} {10**9 - more} }}')
+    (tmp_path / "far.efg").write_text("\n".join(lines))
+    game = hogeq.Game(tmp_path / "far.efg")
+    interval = response_interval(game, game.strategy("uniform"), hogeq.Budget())
+    exact = sum(gains) / 3 / 2 / 2  # half of all in one seat, nothing in the other
+    lower, upper = map(Fraction, game.units.beyond(interval.lower, interval.upper))
+    assert lower <= exact <= upper
 
 
 def test_the_ends_of_small_payoffs_are_rounded_outward(tmp_path: Path) -> None:
