@@ -6,7 +6,7 @@ drawn; nobody else does: the draw is hidden as the memory is.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from hogeq.model.game import HogEngine
 from hogeq.model.one_turn import roll_values, values_at
 from hogeq.model.protocol import WinRate
 from hogeq.model.shared import shared_duels, shared_workspace
+from hogeq.model.workspace import Workspace
 from hogeq.rules import Rules
 from hogeq.rules.memory import (
     Memory,
@@ -33,6 +34,8 @@ from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError, Table, Text, percent, refusal
 
+MOST_MISSED: Final = 1e-9  # most that iteration may miss of a win rate
+
 
 def win_rate(
     game: HogEngine,
@@ -46,18 +49,42 @@ def win_rate(
 
     Games begin at `start`: the score of the player who moves first, then the other's. Raises
     `EndlessError` if a game between the two may never end, unless that counts as half a win: by
-    `endless_is_draw`, and in games that begin with other scores than 0.
+    `endless_is_draw`, and in games that begin with other scores than 0. `HogeqError` if a game goes
+    on for so long that its win rate cannot be told within `MOST_MISSED`.
+    """
+    rate, error = win_rate_and_error(game, a, b, endless_is_draw=endless_is_draw, start=start)
+    if error > MOST_MISSED:
+        raise HogeqError(
+            "win rate: a game between the two goes on for too long to be valued; allowed: "
+            "strategies that end it sooner"
+        )
+    return rate
+
+
+def win_rate_and_error(
+    game: HogEngine,
+    a: StrategyLike,
+    b: StrategyLike,
+    *,
+    endless_is_draw: bool = False,
+    start: tuple[int, int] = (0, 0),
+) -> tuple[WinRate, float]:
+    """Win rate of `a` against `b`, as of :func:`win_rate`, and a bound on what iteration missed.
+
+    Only where positions recur, and play may go on for long, are win rates limits of an iteration.
     """
     check_position(game, *start)
     check_position(game, *start[::-1])  # each may be the one who moves first
     drawn_a = strategy_of(game, a).drawn()  # weights and components
     drawn_b = strategy_of(game, b).drawn()
-    rates = [
-        (weight_a * weight_b, _component_win_rate(game, part_a, part_b, start, endless_is_draw))
-        for weight_a, part_a in drawn_a
-        for weight_b, part_b in drawn_b
-    ]
-    return mean_win_rate(rates) if len(rates) > 1 else rates[0][1]
+    rates = []
+    largest_error = 0.0
+    for weight_a, part_a in drawn_a:
+        for weight_b, part_b in drawn_b:
+            rate, error = _component_win_rate(game, part_a, part_b, start, endless_is_draw)
+            rates.append((weight_a * weight_b, rate))
+            largest_error = max(largest_error, error)
+    return mean_win_rate(rates) if len(rates) > 1 else rates[0][1], largest_error
 
 
 def mean_win_rate(rates: Sequence[tuple[float, WinRate]]) -> WinRate:
@@ -69,14 +96,17 @@ def mean_win_rate(rates: Sequence[tuple[float, WinRate]]) -> WinRate:
 
 def _component_win_rate(
     game: HogEngine, a: NDArray[Any], b: NDArray[Any], start: tuple[int, int], endless_is_draw: bool
-) -> WinRate:
-    """Win rate of a matrix (G, G) or a policy (G, G, K) against another, neither a mixture."""
+) -> tuple[WinRate, float]:
+    """Win rate of a matrix (G, G) or a policy (G, G, K) against another, neither a mixture.
+
+    Also bounds what iteration missed, where positions recur.
+    """
     if start != (0, 0):
         return _win_rate_from_scores(game, a, b, start)
     are_matrices = a.ndim == b.ndim == len(game.shape) - 1  # no axis of actions
     duels = shared_duels(game) if are_matrices else None  # faster code, if the game has it
     if duels is not None:
-        return duels.win_rate(np.stack([a, b]).astype(np.int64))
+        return duels.win_rate(np.stack([a, b]).astype(np.int64)), 0.0
     policies = np.stack(
         [one_hot(table, game.num_actions) if table.ndim == 2 else table for table in (a, b)]
     )
@@ -87,21 +117,55 @@ def _component_win_rate(
             f"at {endless_scores[0]} to {endless_scores[1]} and "
             "from there on both leave the scores as they are; allowed: strategies whose games end"
         )
-    return shared_workspace(game, 2).win_rate(policies)
+    work = shared_workspace(game, 2)
+    rate = work.win_rate(policies)
+    error = work.error if isinstance(work, Workspace) else 0.0
+    return (rate, error) if error <= MOST_MISSED else _enclosed_win_rate(game, policies, start)
 
 
 def _win_rate_from_scores(
     game: HogEngine, a: NDArray[Any], b: NDArray[Any], start: tuple[int, int]
-) -> WinRate:
-    """Win rate of two policies in games that begin at `start`, with the memory of a first turn."""
+) -> tuple[WinRate, float]:
+    """Win rate of two policies in games that begin at `start`, with the memory of a first turn.
+
+    Also bounds what iteration missed, where positions recur.
+    """
     policies = policies_of(game, a, b)
     passes = state_values.hidden_values(game, policies)
+    error = passes.passes.error
+    if error > MOST_MISSED:
+        return _enclosed_win_rate(game, policies, start)
     start_memory = game.memories.index(Memory())
     win_probabilities = []  # of each player if it moves first
     for player, policy in enumerate(policies):
         values_of_rolls = values_at(passes, *start, player)[start_memory]  # (K,)
         win_probabilities.append(float(np.dot(values_of_rolls, policy[start])))
-    return WinRate.from_starts(*win_probabilities)
+    return WinRate.from_starts(*win_probabilities), error
+
+
+def _enclosed_win_rate(
+    game: HogEngine, policies: Floats, start: tuple[int, int]
+) -> tuple[WinRate, float]:
+    """Win rate of policies (2, G, G, K) by the middles of proved bounds, and its largest error.
+
+    An iteration that ends early is not near the win rate. A play without end is worth half a win,
+    and its bounds meet at once.
+    """
+    from hogeq.evaluation.enclosures import enclose
+
+    graph = game.graph
+    bounds = enclose(graph, [*policies.reshape(2, game.goal**2, -1)])
+    cell = start[0] * game.goal + start[1]
+    start_memory = game.memories.index(Memory())
+    payoffs = []  # to player 0, if each of both players moves first
+    error = 0.0
+    for player in (0, 1):
+        (position,) = np.flatnonzero((graph.player == player) & (graph.row == cell))
+        lower = float(bounds.lower[position, start_memory])
+        upper = float(bounds.upper[position, start_memory])
+        payoffs.append((lower + upper) / 2.0)
+        error = max(error, (upper - lower) / 2.0)
+    return WinRate.from_starts(payoffs[0], 1.0 - payoffs[1]), error
 
 
 def remembering_win_rate(game: HogEngine, rolls: NDArray[Any], strategy: StrategyLike) -> WinRate:

@@ -139,3 +139,8 @@ class Workspace(CheckedPasses):
         player_moves_first = float(shares @ starts[:, 0])
         opponent_moves_first = float(shares @ starts[:, -1])
         return WinRate.from_starts(player_moves_first, opponent_moves_first)
+
+    @property
+    def error(self) -> float:
+        """Bound on what iteration of positions that recur may have missed in the last pass."""
+        return self._layout.passes.error if isinstance(self._layout, GraphLayout) else 0.0

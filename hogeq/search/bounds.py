@@ -15,10 +15,11 @@ import numpy as np
 
 from hogeq.evaluation import enclosures
 from hogeq.evaluation.rounding import SECOND_ORDER, value_roundings
-from hogeq.evaluation.values import win_rate
+from hogeq.evaluation.values import win_rate_and_error
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine, Role, WinRate
 from hogeq.model.state_values import backward_by
+from hogeq.model.workspace import Workspace
 from hogeq.rules.rules import kinds_of_dice
 from hogeq.search.attack import attack
 from hogeq.search.results import PROVED, WIN_RATES, Budget, Response
@@ -55,13 +56,16 @@ def respond_in_hog(
     search = attack(game, target, budget, known, deadline.share(SEARCH_TIME_SHARE))
     upper = bound_in_time(game, target, deadline, full_memory, bounding_seconds)
     matrix = strategy_of(game, search.matrix)
-    rate = win_rate(game, matrix, target, endless_is_draw=True)
+    rate, seat_error = win_rate_and_error(game, matrix, target, endless_is_draw=True)
+    value = search.win_rate
+    if max(seat_error, abs(value - rate.win_rate)) > PROVED:  # the search's passes ended early
+        value = max(rate.win_rate - seat_error, 0.0)
     response = Response(
         strategy=matrix,
-        value=search.win_rate,
+        value=value,
         # Where the response is a best one, these figures are equal, but for rounding.
-        bound=max(upper, search.win_rate),
-        full_memory=max(full_memory, search.win_rate),
+        bound=max(upper, value),
+        full_memory=max(full_memory, value),
         is_proved=False,
         method="full memory",
         seconds=deadline.spent,
@@ -69,17 +73,26 @@ def respond_in_hog(
         search=search,
         is_told=target.kind == "mixture",
     )
-    return with_proof(game, response, target)
+    return with_proof(game, response, target, seat_error)
 
 
-def with_proof(game: HogEngine, response: Response, target: Strategy) -> Response:
-    """Add the margin of rounding to a response, and whether it is proved to be a best one."""
+def with_proof(
+    game: HogEngine, response: Response, target: Strategy, seat_error: float = 0.0
+) -> Response:
+    """Add the margin of rounding to a response, and whether it is proved to be a best one.
+
+    `seat_error` is what iteration may have missed of the win rates by seat, where positions recur.
+    Their errors may cancel in the mean of both.
+    """
     margin = bound_margin(game, response.bound, target)
     if game.positions_recur:  # win rates are limits of an iteration, which may end too early
         value_error = response.value - _enclosed_win_rate(game, response.strategy, target).lower
         margin = max(margin, value_error)
+    are_seats_exact = seat_error <= PROVED
+    if are_seats_exact:
+        margin = max(margin, seat_error / 2.0)  # that of a seat counts as twice the margin
     response = replace(response, margin=margin)
-    ends_meet = response.bound - response.value <= PROVED
+    ends_meet = response.bound - response.value <= PROVED and are_seats_exact
     return replace(response, is_proved=ends_meet and WIN_RATES.are_one(*response.ends))
 
 
@@ -195,6 +208,10 @@ def full_memory_bound(game: Engine, strategy: StrategyLike, deadline: Deadline =
             break
         pair = np.stack([policy, policy])  # the first one is not used: its player responds
         rates[component] = work.win_rate(pair, Role.FULL_MEMORY).win_rate
+        if isinstance(game, HogEngine) and isinstance(work, Workspace) and work.error > PROVED:
+            # Positions recur, and an iteration that ended early may be far below.
+            alone = strategy_of(game, policy)
+            rates[component] = _enclosed_win_rate(game, None, alone, deadline).upper
     return float(target.chances @ rates)
 
 

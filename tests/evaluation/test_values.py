@@ -21,6 +21,7 @@ from hogeq.evaluation.values import (
     values,
     win_rate,
 )
+from hogeq.model import graph_passes
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.rules.memory import Memory, all_memories, axes
@@ -311,3 +312,35 @@ def test_folding_sums_over_what_has_no_axis(name: str) -> None:
         want[..., *at] += shares[..., index]
     assert folded == pytest.approx(want, abs=1e-15)
     np.testing.assert_array_equal(fold(rules, shares[1, 2]), folded[1, 2])
+
+
+@pytest.mark.parametrize("start", [(0, 0), (1, 0)])
+def test_a_win_rate_of_games_that_go_on_for_long_is_right_or_refused(
+    monkeypatch: pytest.MonkeyPatch, start: tuple[int, int]
+) -> None:
+    """An iteration of 100,000 rounds is not near the end if a turn ends with chance 1e-6."""
+    monkeypatch.setattr(graph_passes, "MOST_DENSE", 0)  # by iteration, as large blocks are
+    game = compile_game(rules_from({"goal": 2, "max_dice": 3, "sides": 2, "zero_dice": [0, 0]}))
+
+    def rarely(chance: float) -> np.ndarray:
+        """Roll three coins now and then, otherwise none, which leaves all as it is."""
+        policy = np.zeros(game.shape)
+        policy[..., [0, 3]] = 1.0 - chance, chance
+        return policy
+
+    small, smaller = rarely(1e-5), rarely(1e-7)
+    with pytest.raises(ValueError, match="goes on for too long to be valued; allowed: strategies"):
+        win_rate(game, small, smaller, start=start)
+    with pytest.raises(ValueError, match="goes on for too long"):
+        win_rate(game, small, smaller, endless_is_draw=True, start=start)
+    never = np.zeros((2, 2), int)
+    # Bounds from both sides meet, though an iteration ends far from both.
+    assert win_rate(game, small, never, endless_is_draw=True, start=start)[0] == 1.0
+    assert win_rate(game, never, never, endless_is_draw=True, start=start)[0] == 0.5
+    monkeypatch.undo()
+    by_elimination = rules_from(
+        {"goal": 2, "max_dice": 3, "sides": 2, "zero_dice": [0, 0], "name": "same"}
+    )
+    often, seldom = rarely(0.5), rarely(1e-3)
+    exact = win_rate(compile_game(by_elimination), often, seldom, start=start)
+    assert win_rate(game, often, seldom, start=start) == pytest.approx(exact, abs=1e-11)

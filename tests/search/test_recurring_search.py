@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from hogeq.evaluation import enclosures
+from hogeq.model import graph_passes
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.protocol import Passes, Role
 from hogeq.model.shared import quick_workspace
@@ -161,4 +162,18 @@ def test_ends_that_rounding_may_part_are_not_one(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(enclosures, "MOST_ROUNDS", 3)
     found = respond_in_hog(game, np.full((game.goal, game.goal), 1), Budget(2, 10, kicks=4))
     assert found.bound - found.value < 1e-12
+    assert not found.is_proved
+
+
+def test_bounds_hold_where_an_iteration_ends_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seventeen coins without a 1 are rare, and any other throw leaves the scores as they are."""
+    monkeypatch.setattr(graph_passes, "MOST_DENSE", 0)  # by iteration, as large blocks are
+    coins = {"max_dice": 17, "min_dice": 17, "sides": 2}
+    rules = {"goal": 2, **coins, "pig_out": 0, "zero_dice": [0, 0]}
+    game = compile_game(rules_from(rules))
+    # Both players can do nothing else, so that each wins half of the games.
+    target = np.full((2, 2), 17)
+    found = respond_in_hog(game, target, Budget(1, 0, kicks=0))
+    assert full_memory_bound(game, target) >= 0.5
+    assert found.value <= 0.5 <= found.bound <= found.full_memory
     assert not found.is_proved
