@@ -1,6 +1,9 @@
 """Checked strategies made of what users give: matrices, policies, mixtures, functions, results."""
 
+from bisect import bisect_left
 from dataclasses import replace
+from fractions import Fraction
+from itertools import accumulate, pairwise
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -21,6 +24,7 @@ from hogeq.strategies.arrays import (
 from hogeq.strategies.strategy import HasRules, Kind, Mixture, Sized, Strategy, shape_like
 from hogeq.support.aliases import Floats, Policy, matrix_type
 from hogeq.support.messages import refusal
+from hogeq.support.short_fractions import short_fraction
 
 
 class HasStrategy(Protocol):
@@ -157,17 +161,34 @@ def joined(seats: NDArray[np.int8], first: Strategy, second: Strategy) -> Strate
     A player uses the rows of its own seat alone. So both may be drawn by one number from 0 to 1:
     its intervals in which neither strategy changes component are the components of the result.
     """
-    ends = [np.cumsum(strategy.chances) for strategy in (first, second)]  # of their intervals
-    cuts = np.unique(np.concatenate(ends).clip(max=1.0))  # ends of those of the result
-    cuts[-1] = 1.0  # which rounding may have missed
-    middles = (cuts + np.concatenate([[0.0], cuts[:-1]])) / 2.0
+    is_first = seats[:, None] == 0
+    if 1 in (len(first.chances), len(second.chances)):  # one mixture at most: it keeps its chances
+        policies: Floats = np.where(is_first, first.policies, second.policies)
+        both = Strategy.unchecked_mixture(policies, first.chances * second.chances)
+        return replace(both, rows=first.rows)
+    ends = [_ends_of_intervals(strategy.chances.tolist()) for strategy in (first, second)]
+    cuts = sorted({*ends[0], *ends[1]} - {Fraction()})  # ends of the intervals of the result
+    chances = [float(end - begin) for begin, end in pairwise([Fraction(), *cuts])]
     first_policies, second_policies = (
-        strategy.policies[np.searchsorted(end, middles).clip(max=len(end) - 1)]
-        for strategy, end in zip((first, second), ends, strict=True)
+        strategy.policies[[bisect_left(of_strategy, cut) for cut in cuts]]
+        for strategy, of_strategy in zip((first, second), ends, strict=True)
     )
-    policies: Floats = np.where(seats[:, None] == 0, first_policies, second_policies)
-    both = Strategy.unchecked_mixture(policies, np.diff(cuts, prepend=0.0))
+    policies = np.where(is_first, first_policies, second_policies)
+    both = Strategy.unchecked_mixture(policies, np.array(chances))
     return replace(both, rows=first.rows)
+
+
+def _ends_of_intervals(chances: list[float]) -> list[Fraction]:
+    """Divide the numbers from 0 to 1 into an interval for each chance; return their upper ends.
+
+    Chances are read as short fractions if those sum to 1, so that thirds stay thirds. Otherwise the
+    last interval takes what rounding leaves.
+    """
+    exact = [short_fraction(chance) for chance in chances]
+    if sum(exact) != 1:
+        exact = [Fraction(chance) for chance in chances]
+    one = Fraction(1)
+    return [*(min(end, one) for end in accumulate(exact[:-1])), one]
 
 
 def table_of(game: Sized, strategy: StrategyLike) -> Strategy:

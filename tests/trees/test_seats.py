@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import hogeq
 from hogeq.evaluation.counterfactual import RegretWeight
 from hogeq.strategies.arrays import StrategyError
+from hogeq.support.short_fractions import short_fraction
 from tests.cli.calls import ask, ok, refused
 from tests.strategies.strategy_files import saved
 
@@ -99,6 +101,22 @@ def test_a_mixture_of_one_seat_plays_in_that_seat() -> None:
     assert rates[2] == pytest.approx((rates[0] + rates[1]) / 2.0)
     with pytest.raises(StrategyError, match=f"strategy, part 1: {FIRST}"):
         game.strategy(hogeq.Mixture([0.5, 0.5], [first, second]))
+
+
+def test_thirds_stay_thirds_in_a_strategy_for_both_seats() -> None:
+    """One less a third is no double, and not the one that stands for two thirds."""
+    game = hogeq.Game(KUHN)
+    raises, folds = np.eye(2)[[1] * 12], np.eye(2)[[0] * 12]
+    thirds = hogeq.Mixture([1 / 3, 2 / 3], [raises, folds])
+    sixths = hogeq.Mixture([1 / 6, 5 / 6], [raises, folds])
+    assert game.joined(thirds, "uniform").chances.tolist() == [1 / 3, 2 / 3]
+    assert game.joined("uniform", thirds).chances.tolist() == [1 / 3, 2 / 3]
+    assert game.joined(thirds, sixths).chances.tolist() == [1 / 6, 1 / 6, 2 / 3]
+    # A third of the payoff of raises, and two thirds of that of folds.
+    rates = [game.value(one, "uniform").first for one in (raises, folds)]
+    exact = (short_fraction(rates[0]) + 2 * short_fraction(rates[1])) / 3
+    lower, upper = map(Fraction, game.value(game.joined(thirds, "uniform")).ends[1])
+    assert lower <= exact <= upper
 
 
 def test_whatever_a_result_found_is_taken_as_its_strategy() -> None:
