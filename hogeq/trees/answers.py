@@ -186,6 +186,8 @@ def _in_win_rates(engine: HogEngine, tree: FlatTree, equilibrium: Equilibrium) -
         lower=lower,
         upper=upper,
         strategies=(first, second),
+        # Of win rates a user may ask for digits that payoffs are not written with.
+        is_proved=equilibrium.is_proved and WIN_RATES.are_one(lower, upper),
         secured=None if equilibrium.secured is None else _rates_of_payoffs(*equilibrium.secured),
         units=WIN_RATES,
         seats=None,

@@ -8,6 +8,7 @@ import pytest
 import hogeq
 from hogeq.search.results import WIN_RATES, Equilibrium, InPolicies
 from hogeq.support.deadline import Deadline
+from hogeq.support.messages import digits
 from hogeq.trees import answers, columns, policy_values
 
 ENGINE = hogeq.Hog({"edition": "fa18", "goal": 3, "max_dice": 1}).engine
@@ -46,3 +47,20 @@ def test_ends_of_a_value_in_policies_are_rounded_outward(monkeypatch: pytest.Mon
     found = answers.hog_in_policies(ENGINE, Deadline(10.0))
     assert found.lower <= rate(-NEAR)
     assert found.upper == 0.5
+
+
+@pytest.mark.parametrize(("decimals", "is_proved"), [(2, True), (10, False)])
+def test_win_rates_are_proved_in_the_digits_that_are_asked_for(
+    decimals: int, is_proved: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Payoffs of 4e-10 are 0 in nine decimals; half of that shows in per cent with ten."""
+    tree = answers.hog_tree(ENGINE.rules)
+    assert tree is not None
+    solved = columns.solve_by_columns(tree, 5.0)
+    apart = replace(solved, lower=-4e-10, upper=4e-10, is_proved=True)
+    monkeypatch.setattr(columns, "solve_by_columns", lambda *_: apart)
+    before = digits.set(decimals)
+    try:
+        assert answers.solve_hog_by_tree(ENGINE, tree, 1.0).is_proved == is_proved
+    finally:
+        digits.reset(before)
