@@ -10,8 +10,10 @@ import pytest
 
 import hogeq
 from hogeq.graph import levels
+from hogeq.support.deadline import Deadline
 from hogeq.trees import passes
 from hogeq.trees.flat import FlatTree, reach, reach_by_chance
+from hogeq.trees.maxmin import Maxmin
 from hogeq.trees.recall import Recall
 from hogeq.trees.sequences import SequenceForm, sequence_form
 from hogeq.trees.strategies import order_of_rows
@@ -133,3 +135,25 @@ def test_visits_of_a_deep_absent_minded_chain(chain: Callable[..., hogeq.Game]) 
     rows = [move % 3 for move in range(0, depth, 2)]
     expected = [rows[: number + 1].count(row) for number, row in enumerate(rows)]
     np.testing.assert_array_equal(form.visits, expected)
+
+
+def test_a_linear_program_over_a_deep_chain_is_not_begun_without_time(
+    chain: Callable[..., hogeq.Game], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HiGHS does not look at the time in every step: here it took a minute in place of a second."""
+    tree = chain(5000, lambda move: move % 4 + 1).tree
+    search = Maxmin(tree, 0, Deadline(60.0))
+    program = search.programs.linearise(search.normalise(tree.uniform()), 0.5)
+    opponent = search.opponent.restricted_dag
+    begun = []
+
+    def begin(*_: Any, **given: Any) -> None:
+        begun.append(given)
+        raise TimeoutError
+
+    monkeypatch.setattr("hogeq.trees.boxes.linprog", begin)
+    assert search.programs.solve(program, opponent, 3.0) is None
+    assert not begun
+    with pytest.raises(TimeoutError):
+        search.programs.solve(program, opponent, 1000.0)
+    assert begun
