@@ -174,7 +174,7 @@ class FlatTree(Rows):
         starts = [0, 1]
         while starts[-1] < self.num_nodes:
             # Nodes lie by depth: a level ends where parents are no longer in the one before.
-            starts.append(self.child_offsets.item(starts[-1]))
+            starts.append(int(np.searchsorted(self.parent, np.int32(starts[-1]))))
         return [slice(*pair) for pair in pairwise(starts)]
 
     @cached_property
