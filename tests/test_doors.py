@@ -230,7 +230,7 @@ def test_a_game_answers_as_its_parts_do_and_names_will_do(game: hogeq.Hog) -> No
     assert found.bound == pytest.approx(max(found.win_rate, full_memory_bound(game.engine, one)))
     assert game.bound(one) == pytest.approx(full_memory_bound(game.engine, one))
     less = game.exploitability(one, budget)
-    assert (less.lower, less.upper) == (found.value - 0.5, found.bound - 0.5)
+    assert (less.lower, less.upper) == (found.ends[0] - 0.5, found.ends[1] - 0.5)
     weights = game.belief(5, 5, one, two)
     expected = belief(game.engine, one, two, 5, 5)
     assert weights is not None

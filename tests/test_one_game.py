@@ -61,8 +61,9 @@ def ten_lines(given: Any, **options: Any) -> hogeq.Game:
     assert against.mean == pytest.approx(response.value, abs=1e-9)
     assert response.seats == pytest.approx((against.first, against.second), abs=1e-9)
     assert response.value <= response.bound == game.attack(solved.policy, QUICK).bound
+    lower, upper = response.ends
     assert (interval.lower, interval.upper) == pytest.approx(
-        (response.value - game.units.even, response.bound - game.units.even), abs=1e-12
+        (lower - game.units.even, upper - game.units.even), abs=1e-12
     )
     assert equilibrium.lower <= equilibrium.upper
     assert matrix.kind == "matrix"

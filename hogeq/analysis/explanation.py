@@ -17,7 +17,7 @@ from hogeq.model.rows import TIE
 from hogeq.model.shared import shared_workspace
 from hogeq.model.state_values import best_rolls
 from hogeq.search.attack import attack
-from hogeq.search.bounds import upper_bound
+from hogeq.search.bounds import bound_margin, upper_bound
 from hogeq.search.results import Budget
 from hogeq.strategies.conversion import StrategyLike, policies_of, table_of
 from hogeq.strategies.strategy import Strategy
@@ -88,7 +88,8 @@ class Assessment(NamedTuple):
     best_response: float
     """Win rate of a best response to the same opponent; with hidden memory, of the best found, the
     strategy itself among them."""
-    bound: float  # no response wins more. Without hidden memory that is `best_response`
+    bound: float
+    """No response wins more, rounding included. Without hidden memory that is `best_response`."""
     effort: Budget | None  # of the search for the response; None if it is exact
     loss: list[Group]  # by kind of mistake; these, and each of the next two, sum to the whole
     loss_by_phase: list[Group]
@@ -192,10 +193,14 @@ def assess(game: HogEngine, strategy: StrategyLike, against: StrategyLike) -> As
     changed_table = table.array.copy()  # with all of these changes
     for change in changes:
         changed_table[change.score, change.opponent] = _pure_cell(game, table, change.instead)
+    bound = response_rate
+    if game.has_memory:
+        bound = upper_bound(game, against)
+        bound = min(bound + bound_margin(game, bound, against), 1.0)
     return Assessment(
         win_rate=rate,
         best_response=response_rate,
-        bound=upper_bound(game, against) if game.has_memory else response_rate,
+        bound=bound,
         effort=SEARCH_BUDGET if game.has_memory else None,
         loss=by_kind(game, losses, forgotten_rules(game, table, losses, against)),
         loss_by_phase=by_phase(game, losses),

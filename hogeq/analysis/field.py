@@ -71,7 +71,7 @@ class Answer(NamedTuple):
     """Best strategy found against a field, with its exact win rates."""
 
     strategy: NDArray[np.int8] | Floats  # (G, G), or (G, G, K) where a policy was asked for
-    win_rates: Floats  # (n,), against every rival
+    win_rates: Floats  # (n,), against every rival; NaN if there was no time to play them
 
     @property
     def mean(self) -> float:
@@ -123,9 +123,12 @@ class Field(Population):
         chances = np.concatenate([strategy.chances for strategy in strategies])
         self.shares = one_hot(owners, len(rivals)).T * chances  # (n, policies)
 
-    def rates_of(self, policy: Floats) -> Floats:
-        """Exact win rate of a policy (G, G, K) against every rival, float64 (n,)."""
-        return self.shares @ super().rates_of(policy)
+    def rates_of(self, policy: Floats, deadline: Deadline = FOREVER) -> Floats:
+        """Exact win rate of a policy (G, G, K) against every rival, float64 (n,).
+
+        Raises `TimeoutError` if the time does not suffice for all.
+        """
+        return self.shares @ super().rates_of(policy, deadline)
 
     def measure(
         self, policy: Floats, weights: Floats | None = None, deadline: Deadline = FOREVER
@@ -237,6 +240,7 @@ def ascend(
     score: Score,
     max_cells: int | None = None,
     deadline: Deadline = FOREVER,
+    rates: Floats | None = None,
 ) -> Iterator[Answer]:
     """Raise a score step by step until no step raises it; yield the answer after each step.
 
@@ -247,11 +251,14 @@ def ascend(
 
     A step costs one counterfactual evaluation, and one of win rates for each size tried. None is
     begun if less time is left than the longest so far took, and one that the end of the time cuts
-    short does not count. `matrix` (G, G) is changed in place.
+    short does not count. `matrix` (G, G) is changed in place; `rates`, (n,), are its win rates, if
+    the time spent so far was for them.
     """
     num_actions = field.game.num_actions
-    begun = deadline.spent
-    rates = field.rates_of(one_hot(matrix, num_actions))
+    begun = 0.0
+    if rates is None:
+        begun = deadline.spent
+        rates = field.rates_of(one_hot(matrix, num_actions))
     # Seconds of a step; of the first it is known that it computes such win rates, and more.
     longest = deadline.spent - begun
     step_size = matrix.size  # number of cells
@@ -269,11 +276,12 @@ def ascend(
         best_actions = measured.values.argmax(axis=2).astype(np.int8).ravel()
         step_size = min(2 * step_size, len(cells), max_cells or matrix.size)
         while step_size > 0:
-            if deadline.is_over:
-                return
             changed = matrix.copy()
             changed.ravel()[cells[:step_size]] = best_actions[cells[:step_size]]
-            changed_rates = field.rates_of(one_hot(changed, num_actions))
+            try:
+                changed_rates = field.rates_of(one_hot(changed, num_actions), deadline)
+            except TimeoutError:
+                return
             if score(changed_rates)[0] > current_score:
                 break
             step_size //= 2
@@ -297,14 +305,20 @@ def improvements(
     Yields the table itself first, and then after each step a better one. With `cells` a step
     changes one cell, the one that gains most (to first order, where positions recur), and at most
     `cells` of them change in all. With `seconds` no step is begun that would end later, if it took
-    as long as the longest before it.
+    as long as the longest before it; the time is looked at between opponents, too. If it does not
+    suffice to play the table itself against all of them, its win rates are NaN.
     """
     deadline = Deadline(inf if seconds is None else seconds)
     start = matrix_of(game, table)
     field = Field(game, [table_of(game, rival) for rival in against])
-    yield field.answer(start)
+    try:
+        rates = field.rates_of(one_hot(start, game.num_actions), deadline)
+    except TimeoutError:
+        yield Answer(start, np.full(len(against), np.nan))
+        return
+    yield Answer(start, rates)
     cells_of_step = None if cells is None else 1
-    for answer in ascend(field, start.copy(), mean_wins, cells_of_step, deadline):
+    for answer in ascend(field, start.copy(), mean_wins, cells_of_step, deadline, rates):
         num_changed = int((np.asarray(answer.strategy) != start).sum())
         if cells is not None and num_changed > cells:
             return

@@ -110,7 +110,7 @@ class Entry(NamedTuple):
             return equilibrium.lower, equilibrium.upper, equilibrium.is_proved
         if isinstance(game, Hog):
             response = game.attack(opponent, Budget(kicks=kicks))
-            return response.value, response.bound, response.is_proved
+            return *response.ends, response.is_proved  # rounding included
         response = game.attack(opponent, Budget(kicks=kicks, seconds=seconds))
         seat_bounds = response.seat_bounds or (inf, inf)
         return response.seats[self.seat], seat_bounds[self.seat], response.is_proved

@@ -355,7 +355,7 @@ class Game:
         (0.4583, 0.4583)
         """
         response = self.attack(strategy, budget)
-        return Interval(*response.units.beyond(response.value, response.bound), response)
+        return Interval(*response.units.beyond(*response.ends), response)
 
     def equilibrium(self, seconds: float = 60.0, method: str = "auto") -> Equilibrium:
         """Solve the game in mixtures, which are mixed strategies; best responses prove both ends.

@@ -393,10 +393,9 @@ class Hog(HogAnalysis):
         return check_certificate(certificate)
 
     def exploitability(self, strategy: StrategySpec, budget: Budget | None = None) -> Interval:
-        """Interval that contains the exploitability of a strategy, but for rounding.
+        """Interval that contains the exploitability of a strategy, rounding included.
 
-        It is what a best response wins beyond 1/2: 0 for an equilibrium. The `ends` of the
-        interval's `response` include rounding.
+        It is what a best response wins beyond 1/2: 0 for an equilibrium.
 
         Examples
         --------
@@ -407,7 +406,9 @@ class Hog(HogAnalysis):
         (0.3559, 0.3567)
         """
         self.rules.require_one_goal()  # with two no game is even
-        return super().exploitability(strategy, budget)
+        interval = super().exploitability(strategy, budget)
+        # It is never negative, since a strategy is a response to itself.
+        return interval._replace(lower=max(interval.lower, 0.0))
 
     def equilibrium(self, seconds: float = 60.0, method: str = "auto") -> Equilibrium:
         """Solve the game in mixtures, which are mixed strategies; best responses prove both ends.

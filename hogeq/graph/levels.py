@@ -1,9 +1,14 @@
 """Levels of positions: an end leads to a later level, or a level recurs and is iterated."""
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.support.aliases import Ints
+
+DEEP: Final = 1000
+"""Levels from which on a loop over them is compiled: numpy takes microseconds for each."""
 
 
 def levels_of(rank: Ints, source: Ints, target: Ints) -> Ints:
@@ -67,6 +72,12 @@ def longest_paths(num_vertices: int, source: Ints, target: Ints) -> Ints | None:
     depth = 0
     while len(front):
         depths[front] = depth
+        if depth == DEEP:
+            from hogeq.kernels.node_passes import extend_longest_paths
+
+            queue = np.append(front, np.empty(num_vertices - len(front), np.int64))
+            extend_longest_paths(first_edge, target, queue, len(front), num_unplaced_before, depths)
+            break
         successors = target[spans(first_edge[front], first_edge[front + 1])]
         np.subtract.at(num_unplaced_before, successors, 1)
         candidates = np.unique(successors)

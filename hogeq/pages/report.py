@@ -131,7 +131,7 @@ def make(game: Hog, runs: Sequence[Run], strategies: Sequence[Entry]) -> tuple[s
             "give fewer runs, or --no-matrices"
         )
     counters = {
-        name: {"attack": result.search.value, "bound": result.search.bound}
+        name: dict(zip(("attack", "bound"), result.search.ends, strict=True))
         for name, result in explored.items()
     }
     return page, {"counters": counters, "entries": names, "win_rates": rates.tolist()}

@@ -22,7 +22,7 @@ from hogeq.runs.files import (
 )
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.deadline import Deadline
-from hogeq.support.messages import EXACT, LONGEST_NAME, Table, Text, counted
+from hogeq.support.messages import EXACT, LONGEST_NAME, ROUNDED, Table, Text, counted
 from hogeq.support.parameters import plain
 from hogeq.support.progress import Phase, phase
 
@@ -251,11 +251,13 @@ class RunSummary:
             if saturation and saturation.left is not None and not saturation.saturated:
                 mark = "*"
                 footnote = ["* by an estimate, twice as many kicks would find more than 0.03 pp"]
-            exploitability = units.gap(*units.beyond(interval.lower, interval.upper))
-            are_one = interval.upper - interval.lower <= EXACT  # but for rounding
-            # Of small payoffs such a gap may show in the digits.
-            are_one = are_one and units.are_one(interval.lower, interval.upper)
-            ends = units.ends(interval.lower, interval.upper, are_one)
+            lower, upper, *_ = interval
+            rounding = ROUNDED if units.figure == "win rate" else 0.0  # payoffs include it
+            are_one = upper - lower <= EXACT  # but for rounding
+            # Such a gap, or rounding, may show in the digits.
+            are_one = are_one and units.are_one(lower - rounding, upper + rounding)
+            ends = units.ends(lower, upper, are_one)
+            exploitability = units.gap(*units.beyond(lower, upper), are_one=are_one)
             rows.append((name, *ends, exploitability, mark))
         effort = plain(self.budget)
         if not effort["until_saturated"]:

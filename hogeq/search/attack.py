@@ -29,7 +29,7 @@ from hogeq.strategies.strategy import Strategy
 from hogeq.support import html
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.deadline import Deadline
-from hogeq.support.messages import at_least, counted, pp, refusal
+from hogeq.support.messages import counted, percent, pp, refusal
 from hogeq.support.progress import Phase, phase
 from hogeq.support.workers import compute
 
@@ -176,13 +176,13 @@ class SearchResult:
             )
         effort = f"effort: {self.budget}: {counted(self.sweeps, 'sweep')}"
         if self.known is not None:
-            effort += f"; begun, too, with a known counter that gets {units.lower(self.known)}"
+            effort += f"; begun, too, with a known counter that gets {units.exact(self.known)}"
         return [effort, course]
 
     def _repr_html_(self) -> str:
         """Write the figures, in a notebook."""
         effort = f"{counted(len(self.found), 'start')}, {counted(self.sweeps, 'sweep')}"
-        return html.table([(at_least(self.win_rate), effort)], ("wins", "effort"), "Attack")
+        return html.table([(percent(self.win_rate), effort)], ("wins", "effort"), "Attack")
 
 
 def attack(

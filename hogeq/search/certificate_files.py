@@ -192,7 +192,7 @@ class Certificate(NamedTuple):
 
         `upper` writes payoffs, rounded up; by default bounds are win rates.
         """
-        write = upper or partial(at_most, rounding_error=0.0)
+        write = upper or partial(at_most, error=0.0)
         known = self.full_memory_bound
         full_memory = write(self.full_memory if known is None else known)
         knows = "is told the draw as well" if self.is_told else "remembers everything"

@@ -75,16 +75,21 @@ class Population:
         """The members as policies, (n, G, G, K)."""
         return np.stack([_to_policy(self.game, member) for member in self.members])
 
-    def rates_of(self, policy: Floats) -> Floats:
-        """Compute the exact win rate of a policy (G, G, K) against every member, float64 (n,)."""
-        return np.array(
-            compute(partial(_win_rate_against_member, self.game, policy), self.members, local=True)
-        )
+    def rates_of(self, policy: Floats, deadline: Deadline = FOREVER) -> Floats:
+        """Compute the exact win rate of a policy (G, G, K) against every member, float64 (n,).
+
+        Raises `TimeoutError` if the time does not suffice for all.
+        """
+        rate = partial(_win_rate_against_member, self.game, policy)
+        rates = list[float]()
+        for batch in self._batches(deadline):
+            rates += compute(rate, batch, local=True)
+        return np.array(rates)
 
     def rates_against(self, policy: Floats, deadline: Deadline = FOREVER) -> Floats:
         """Exact win rate of every member against a policy (G, G, K), quicker if it is pure.
 
-        Raises `TimeoutError` if the time is over before the last ones are begun.
+        Raises `TimeoutError` if the time does not suffice for all.
         """
         matrix = policy.argmax(axis=-1)
         is_pure = np.count_nonzero(policy) == matrix.size
@@ -95,19 +100,25 @@ class Population:
         return np.array(rates)
 
     def _batches(self, deadline: Deadline) -> Iterator[Sequence[NDArray[Any]] | NDArray[Any]]:
-        """Give the members in batches; raise `TimeoutError` if the time is over before the last."""
+        """Give the members in batches.
+
+        Raises `TimeoutError` if less time is left for one than the longest before it took.
+        """
+        longest = 0.0  # seconds of a batch
         for start in range(0, len(self.members), MEMBERS_PER_BATCH):
-            if deadline.is_over:
+            if deadline.left <= longest:
                 raise TimeoutError
+            begun = deadline.spent
             yield self.members[start : start + MEMBERS_PER_BATCH]
+            longest = max(longest, deadline.spent - begun)
 
     def values_against_each(
         self, policy: Floats, *, exact: bool = True, deadline: Deadline = FOREVER
     ) -> Iterator[Counterfactual]:
         """Give counterfactual values and reach of a policy (G, G, K) against each member, in turn.
 
-        They are exact, or else in the precision of searches. Raises `TimeoutError` if the time is
-        over before the last ones are begun.
+        They are exact, or else in the precision of searches. Raises `TimeoutError` if the time does
+        not suffice for all.
         """
         # In batches, so that not all tables are in memory at once.
         for batch in self._batches(deadline):

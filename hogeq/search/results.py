@@ -174,8 +174,8 @@ class Response:
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Lay out the attack's value and its bounds, each with a name and its meaning."""
-        lower, upper = self.units.ends(self.value, self.bound, self.is_proved)
-        full_memory = self.units.upper(self.full_memory)
+        lower, upper = self.units.ends(*self.ends, self.is_proved)
+        full_memory = self.units.upper(self.full_memory + self.margin)
         seats = ""
         if self.units is not WIN_RATES:
             write = self.units.exact if self.is_proved else self.units.lower
@@ -459,28 +459,24 @@ class Interval(NamedTuple):
     """
 
     lower: float
-    """From the strongest response found."""
+    """From the strongest response found; rounding is subtracted."""
     upper: float
-    """From a bound on all responses."""
+    """From a bound on all responses; rounding is added."""
     response: Response
     """Source of both ends, with its method, effort and seconds."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values, with those of the response."""
-        lower, upper = self._written
+        ends = self.lower, self.upper
+        lower, upper = agreed(*ends) if self._are_one else ends
         return {**self.response.to_json(), "lower": lower, "upper": upper}
-
-    @property
-    def _written(self) -> tuple[float, float]:
-        """Both ends, rounded outward; if they are proved to be one number, that, twice."""
-        margin = self.response.margin
-        ends = self.lower - margin, self.upper + margin
-        return agreed(*ends) if self._are_one else ends
 
     @property
     def _are_one(self) -> bool:
         """Whether both ends are proved to be one number, in all digits that are written."""
         units = self.response.units
+        if units is WIN_RATES:  # the digits of a win rate are those of its distance from 1/2
+            return self.response.is_proved
         return self.response.is_proved and units.are_one(self.lower, self.upper)
 
     def rows(self) -> list[tuple[str, str, str]]:

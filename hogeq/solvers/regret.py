@@ -254,8 +254,8 @@ class RegretMinimiser(Solver[RegretState]):
     def caveat(self, game: Engine) -> str:
         """Say why CFR's theorems promise no convergence on this game; an empty text if they do.
 
-        They ask for its own weights of regrets and averages, for actions of any probability, and
-        for perfect recall, or for a well-formed game.
+        They ask for its own weights of regrets and averages, for actions of any probability, for
+        exponents in a range, and for perfect recall, or for a well-formed game.
         """
         has_weights_of_cfr = (self.regret_weight, self.average_weight) == ("counterfactual", "own")
         # A player whose rows are those of both seats forgets its seat.
@@ -263,6 +263,9 @@ class RegretMinimiser(Solver[RegretState]):
             return "no guarantee: imperfect recall"
         if self.epsilon > 0.0:  # the average converges to an equilibrium of another game
             return f"no guarantee: perturbed game, epsilon {self.epsilon:g}"
+        if not self._exponents_converge():
+            gamma = self._average_exponent()
+            return f"no guarantee: alpha {self.alpha:g}, beta {self.beta:g}, gamma {gamma:g}"
         if game.has_memory:
             return "imperfect recall: no guarantee unless well-formed"
         if has_weights_of_cfr:
@@ -270,9 +273,27 @@ class RegretMinimiser(Solver[RegretState]):
         weights = f"regret_weight {self.regret_weight}, average_weight {self.average_weight}"
         return f"no guarantee: {weights}"
 
+    def _exponents_converge(self) -> bool:
+        """Whether average regrets are known to vanish with these exponents.
+
+        Brown and Sandholm 2019 prove it of linear CFR (all exponents 1) and of alpha 3/2, beta 0
+        and gamma 2 (their Theorems 2 and 3). ``docs/theory.md`` has the range in which the same
+        steps do. Without discounts they do for the predictive variant as well.
+        """
+        if self.predictive and (self.alpha < np.inf or (self.beta < np.inf and not self.plus)):
+            return False
+        gamma = self._average_exponent()
+        # Negative regrets are cut, are forgotten fast enough, or count all alike.
+        bounded_below = self.plus or self.beta < 1.0 or (self.beta == 1.0 and gamma <= 1.0)
+        return self.alpha > 0.0 and (bounded_below or gamma == 0.0)
+
+    def _average_exponent(self) -> float:
+        """Exponent of the weight of iteration t in the average, ``t**gamma``."""
+        return GAMMA_BY_AVERAGING.get(self.averaging, self.gamma)
+
     def _factors(self, iteration: int) -> tuple[float, float, float]:
         """Weight of an iteration in the average, discounts of positive and negative regrets."""
-        weight = float(iteration) ** GAMMA_BY_AVERAGING.get(self.averaging, self.gamma)
+        weight = float(iteration) ** self._average_exponent()
         return weight, _discount(iteration, self.alpha), _discount(iteration, self.beta)
 
     def _current(self, state: RegretState, table: int) -> Floats:

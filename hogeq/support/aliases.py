@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 Singles: TypeAlias = NDArray[np.float32]
 Ints: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
 
 Matrix: TypeAlias = NDArray[np.signedinteger[Any]]
 """(G, G), dice rolled by own and opponent's score: of the type that `matrix_type` says."""

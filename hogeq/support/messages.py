@@ -270,7 +270,8 @@ digits: ContextVar[int] = ContextVar("digits", default=DIGITS)
 """Decimals that the user of a command asks for."""
 
 EXACT: Final = 1e-12  # most that rounding alone makes of 0
-ROUNDED: Final = 1e-8  # more than the error of a probability that passes over a game of Hog leave
+ROUNDED: Final = 1e-8
+"""More than the error of a probability that passes over a game of Hog leave."""
 
 
 def percent(probability: float) -> str:
@@ -288,30 +289,23 @@ def percent(probability: float) -> str:
     return f"{abs(per_cent):.{decimals}f} %"
 
 
-def at_most(bound: float, rounding_error: float | None = None) -> str:
-    """Write an upper bound in per cent, rounded up after its error is subtracted.
+def at_most(bound: float, error: float = ROUNDED) -> str:
+    """Write an upper bound on a probability in per cent, rounded up after its error is added.
 
-    The error is 0 for a proved bound, by default `_bound_correction`.
+    The error of a bound that includes rounding is 0.
     """
-    error = _bound_correction() if rounding_error is None else rounding_error
-    return f"{_per_cent(bound - error, ROUND_CEILING)} %"
+    return f"{_per_cent(min(Decimal(bound) + Decimal(error), Decimal(1)), ROUND_CEILING)} %"
 
 
-def at_least(bound: float) -> str:
-    """Write a lower bound in per cent, rounded down."""
-    return f"{_per_cent(bound + _bound_correction(), ROUND_FLOOR)} %"
+def at_least(bound: float, error: float = ROUNDED) -> str:
+    """Write a lower bound on a probability in per cent, rounded down after its error is subtracted.
 
-
-def _bound_correction() -> float:
-    """Return the number by which bounds are moved inward before they are rounded outward.
-
-    With few digits it undoes the error of rounding, which would else cost a whole last digit. With
-    so many that the error may be seen, it is negative: it moves bounds outward by the largest one.
+    The error of a bound that includes rounding is 0.
     """
-    return EXACT if 10.0 ** -(digits.get() + 2) > ROUNDED else -ROUNDED
+    return f"{_per_cent(max(Decimal(bound) - Decimal(error), Decimal(0)), ROUND_FLOOR)} %"
 
 
-def _per_cent(probability: float, rounding: str) -> str:
+def _per_cent(probability: float | Decimal, rounding: str) -> str:
     """Write a number in per cent without the sign, rounded as one of `decimal`'s constants says."""
     per_cent = 100 * Decimal(probability)  # exact, which a product of floats is not
     return f"{per_cent.quantize(Decimal(10) ** -digits.get(), rounding):zf}"
@@ -347,18 +341,17 @@ def loss(difference: float) -> str:
 
 
 def between(lower: float, upper: float, *, are_one: bool = False) -> str:
-    """Write an interval of differences in percentage points, or one number as exact.
+    """Write an interval of an exploitability in percentage points, or one number as exact.
 
-    It is one number if the caller knows that (`are_one`), or if its ends are equal and no error of
-    rounding could change the text.
+    An exploitability is 0 or more. It is exact if the caller has a proof that both ends are one
+    number, `are_one`, and if they are in the digits that are written. Else both are rounded
+    outward, with the error `ROUNDED`.
     """
-    lowest_text = _per_cent(lower - ROUNDED, ROUND_HALF_EVEN)
-    highest_text = _per_cent(upper + ROUNDED, ROUND_HALF_EVEN)
-    if are_one or (upper - lower <= EXACT and lowest_text == highest_text):
-        return f"{_per_cent(lower, ROUND_HALF_EVEN)} pp, exact"
-    correction = _bound_correction()
-    lower_text = _per_cent(lower + correction, ROUND_FLOOR)
-    upper_text = _per_cent(upper - correction, ROUND_CEILING)
+    nearest = _per_cent(lower, ROUND_HALF_EVEN)
+    if are_one and nearest == _per_cent(upper, ROUND_HALF_EVEN):
+        return f"{nearest} pp, exact"
+    lower_text = _per_cent(max(Decimal(lower) - Decimal(ROUNDED), Decimal(0)), ROUND_FLOOR)
+    upper_text = _per_cent(Decimal(upper) + Decimal(ROUNDED), ROUND_CEILING)
     return f"{lower_text} to {upper_text} pp"
 
 

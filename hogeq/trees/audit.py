@@ -17,6 +17,7 @@ from hogeq.rules.turn import TurnTable, effect, throw_of, total_rises
 from hogeq.support.aliases import Ints
 from hogeq.support.messages import HogeqError, Table, Text, indented
 from hogeq.trees.flat import CHANCE, History, HistoryStep
+from hogeq.trees.passes import add_down
 from hogeq.trees.recall import Pair, Recall, smallest
 from hogeq.trees.recall_results import VERDICTS, Audit, Finding, Loss, Witness
 from hogeq.trees.rules import GameRules, from_rules, node_of
@@ -50,8 +51,8 @@ def _forgets(recall: Recall) -> dict[str, Loss]:
     """
     tree, form, other = recall.tree, recall.form, recall.other
     coin = np.arange(tree.num_nodes)  # (N,), side of the coin: the node after the first move
-    for level in tree.levels[2:]:
-        coin[level] = coin[tree.parent[level]]
+    coin[tree.parent > 0] = 0
+    add_down(tree, coin)
     by_chance = tree.mover == CHANCE
     # The coin decides the seats; it counts with the players' moves, and as no other chance.
     decisions = _numbers_of_pasts(recall, ~by_chance) * (coin.max() + 1) + coin

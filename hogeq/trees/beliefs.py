@@ -29,9 +29,9 @@ from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, eye_array
+from scipy.sparse import csr_array, eye_array, vstack
 
-from hogeq.graph.levels import spans
+from hogeq.graph.levels import distinct, spans
 from hogeq.kernels import dag_flows
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
@@ -254,8 +254,13 @@ def mixture_dag(form: SequenceForm, strategies: Floats) -> BeliefDag:
     Its row is -1, for it is no information set; choice 0 is the begin, choice 1 + i takes strategy
     i.
     """
-    plans = map(form.realisation, np.asarray(strategies, np.float64))
-    sequences = csr_array(np.array([np.zeros(form.num_sequences), *plans]).T)
+    begin_plan = csr_array((1, form.num_sequences))  # choice 0 takes no sequence
+    # One by one, since a plan has few sequences.
+    plans = [
+        csr_array(form.realisation(np.asarray(strategy, np.float64))[None])
+        for strategy in strategies
+    ]
+    sequences = vstack([begin_plan, *plans]).T.tocsr()
     begin = np.zeros(1, np.int64)  # choice 0, with an edge to decision 0
     allowed = np.ones(1 + len(strategies), bool)
     return BeliefDag(
@@ -301,7 +306,8 @@ class _Beliefs(NamedTuple):
     parent_choice: Ints  # (B,), the choice that leads there
     sizes: Ints  # (B,), number of members
     members: Ints  # (sum of sizes,), refined information sets, belief by belief, in rising order
-    reached_by: Choices  # (B, n), whether each of the pure strategies comes there
+    num_strategies: Ints  # (B,), how many of the pure strategies come there
+    strategies: Ints  # (sum of num_strategies,), their numbers, belief by belief
 
 
 class _Builder:
@@ -333,7 +339,7 @@ class _Builder:
         # The DAG so far: its size, choice 0 included, and its arrays in parts, to be joined.
         self.entries = 0
         self.num_decisions = 0
-        self.num_choices = 1
+        self.num_choices = 0
         self.rows = [np.zeros(0, np.int64)]  # of decisions
         self.allowed = [np.ones(1, bool)]  # of choices
         self.edges = [np.zeros((2, 0), np.int64)]  # choices, and the decisions that they lead to
@@ -346,8 +352,10 @@ class _Builder:
         any own action come first; a turn is the place of a row in the order of decisions.
         """
         first_refined = self.refined_by_parent[: self.child_offsets[1]]  # after the empty sequence
-        reached_by = np.ones((len(first_refined), len(self.plans)), bool)
-        self.enter(np.zeros(len(first_refined), np.int64), first_refined, reached_by)
+        every_strategy = np.arange(len(self.plans))
+        takers = np.array([len(self.plans)]), every_strategy  # of choice 0, the begin
+        self.enter(np.zeros(len(first_refined), np.int64), first_refined, takers)
+        self.num_choices = 1
         for turn, waiting in enumerate(self.waiting):
             while waiting:  # again if a belief had two rows of this turn
                 beliefs = _Beliefs(*map(np.concatenate, zip(*waiting, strict=True)))
@@ -373,16 +381,18 @@ class _Builder:
             allowed_choices=allowed,
         )
 
-    def enter(self, choice: Ints, refined: Ints, reached_by: Choices) -> None:
+    def enter(self, choice: Ints, refined: Ints, takers: tuple[Ints, Ints]) -> None:
         """Split what follows choices into beliefs, which wait for the turns of their first rows.
 
         A belief is a set of refined information sets (a row after one sequence of own actions) at
         which the player may act next, and which must be decided together. Each refined information
-        set, (m,), comes after a choice, (m,), and is reached by some of the pure strategies, (m,
-        n).
+        set, (m,), comes after a new choice, (m,), and is reached by the pure strategies that take
+        this. `takers` are their number, of each new choice, and the strategies, choice by choice.
         """
         if not len(refined):
             return
+        num_takers, strategies = takers
+        first_strategy = offsets(num_takers)
         self.require(int(np.diff(self.below.indptr)[refined].sum()))
         belief = _components(choice, self.below[refined])
         order = np.lexsort((refined, belief))
@@ -394,7 +404,14 @@ class _Builder:
             is_due = turns == turn
             first_due = order[first[is_due]]
             members = refined[np.repeat(is_due, sizes)]
-            beliefs = _Beliefs(choice[first_due], sizes[is_due], members, reached_by[first_due])
+            new_choice = choice[first_due]
+            beliefs = _Beliefs(
+                self.num_choices + new_choice,
+                sizes[is_due],
+                members,
+                num_takers[new_choice],
+                strategies[spans(first_strategy[new_choice], first_strategy[new_choice + 1])],
+            )
             self.waiting[turn].append(beliefs)
 
     def require(self, new_entries: int) -> None:
@@ -427,9 +444,8 @@ class _Builder:
         counts = self.tree.num_legal[row]
         owner = np.repeat(np.arange(len(row)), counts)  # (C',), decision of each new choice
         action = np.arange(len(owner)) - first_entries(counts)[owner]  # (C',)
-        allowed, takes = self.mark_allowed_choices(
-            row, owner, action, decision_of, beliefs.reached_by
-        )
+        takers = self.list_takers(row, decision_of, beliefs)
+        allowed = (takers[0] > 0) | self.is_whole
         num_allowed = np.bincount(owner[allowed], minlength=len(row))
         new_entries = len(beliefs.parent_choice) + int((sizes * num_allowed).sum())
         self.require(new_entries)
@@ -444,7 +460,7 @@ class _Builder:
         end = self.child_offsets[sequence + 1]
         after = self.refined_by_parent[spans(begin, end)]
         before = np.append(np.repeat(choice[acts], end - begin), choice[~acts])
-        self.enter(self.num_choices + before, np.append(after, refined[~acts]), takes[before])
+        self.enter(before, np.append(after, refined[~acts]), takers)
         self.num_decisions += len(row)
         self.num_choices += len(owner)
         self.rows.append(row)
@@ -475,20 +491,23 @@ class _Builder:
             raise ArithmeticError("two beliefs have one code")  # of probability 2**-63
         return representative, kind
 
-    def mark_allowed_choices(
-        self, row: Ints, owner: Ints, action: Ints, decision_of: Ints, reached_by: Choices
-    ) -> tuple[Choices, Choices]:
-        """Mark the new choices that are allowed, (C',), and the pure strategies that take each.
+    def list_takers(self, row: Ints, decision_of: Ints, beliefs: _Beliefs) -> tuple[Ints, Ints]:
+        """List the pure strategies that take each of C' new choices.
 
-        A choice is allowed if a pure strategy takes it; in the whole DAG all are. Given are the row
-        of each new decision, (D',), the decision and the action of each choice, (C',), the decision
-        of each belief, (B,), and the strategies that reach it, (B, n). The strategies that take a
-        choice are marked in an array (C', n).
+        A strategy takes one choice at each decision that it reaches. Given are the row of each new
+        decision, (D',), and the decision of each belief, (B,). Returns the number of strategies
+        that take a choice, (C',), and the strategies, choice by choice.
         """
-        reaches_decision = np.zeros((len(row), reached_by.shape[1]), bool)
-        np.logical_or.at(reaches_decision, decision_of, reached_by)
-        takes = reaches_decision[owner] & (self.plans.T[row[owner]] == action[:, None])
-        return takes.any(axis=1) | self.is_whole, takes
+        num_plans = max(len(self.plans), 1)
+        # Pairs of a decision and a strategy that reaches it, each as one number.
+        decision = np.repeat(decision_of, beliefs.num_strategies)
+        decision, strategy = np.divmod(
+            distinct(decision * num_plans + beliefs.strategies), num_plans
+        )
+        counts = self.tree.num_legal[row]
+        choice = first_entries(counts)[decision] + self.plans[strategy, row[decision]]
+        num_takers = np.bincount(choice, minlength=int(counts.sum()))
+        return num_takers, strategy[np.argsort(choice, kind="stable")]
 
 
 def _pair_with_choices(decision: Ints, allowed: Choices, num_allowed: Ints) -> tuple[Ints, Ints]:

@@ -13,9 +13,11 @@ from scipy.sparse import block_diag, csr_array, eye_array, hstack, kron, vstack
 from scipy.sparse.linalg import spsolve_triangular
 
 from hogeq.support.aliases import Floats, Ints
+from hogeq.support.deadline import PACE
 from hogeq.support.workers import interruptible
 from hogeq.trees.beliefs import BeliefDag, recall_dag
 from hogeq.trees.integer_program import PROGRAM_SCALE, SOLVED
+from hogeq.trees.passes import is_deep
 from hogeq.trees.restricted import Mixed
 from hogeq.trees.sequences import SequenceForm
 
@@ -236,8 +238,12 @@ class PolicyPrograms:
         """Maximise by a linear program the payoff that weights r and rows x secure.
 
         `dag` is the opponent's belief DAG. Returns None if the solver fails or is not done in time.
+        In a deep tree it is not begun without time for each entry at every level: HiGHS, which does
+        not look at the time in every step, took minutes there.
         """
-        if seconds <= 0.0:
+        tree = self.form.tree
+        is_too_long = len(tree.levels) * constraints.coefficients.nnz > PACE * seconds
+        if seconds <= 0.0 or (is_deep(tree) and is_too_long):
             return None
         if dag is not self._dag:
             self._dag = dag

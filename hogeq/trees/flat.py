@@ -26,6 +26,7 @@ from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.messages import one_line
 from hogeq.support.progress import phase
 from hogeq.trees.packed import offsets
+from hogeq.trees.passes import add_down, add_up, multiply_down, rise_largest
 from hogeq.trees.rows import Rows
 from hogeq.trees.teams import Sides
 
@@ -177,8 +178,15 @@ class FlatTree(Rows):
         return [slice(*pair) for pair in pairwise(starts)]
 
     @cached_property
+    def child_offsets(self) -> Ints:
+        """First child of each node, or where it would lie, and of the end, (N + 1,)."""
+        return np.searchsorted(self.parent, np.arange(self.num_nodes + 1, dtype=np.int32))
+
+    @cached_property
     def siblings_by_level(self) -> list[tuple[slice, Ints, Indices]]:
         """Levels below the root's, from top to bottom: the nodes, first siblings, and parents.
+
+        Passes over deep trees do without this list: :mod:`hogeq.trees.passes`.
 
         First siblings are indices into the level, where the children of the next parent begin.
         """
@@ -255,9 +263,9 @@ class FlatTree(Rows):
         """Whether chance lets play come to each node, (N,)."""
         possible = np.ones(self.num_nodes, np.bool_)
         possible[self.nodes_after_chance] = self.chance_probabilities > 0.0
-        for level in self.levels[1:]:
-            possible[level] &= possible[self.parent[level]]
-        return possible
+        num_impossible = (~possible).astype(np.int64)  # moves
+        add_down(self, num_impossible)
+        return num_impossible == 0
 
     @cached_property
     def largest_payoff(self) -> float:
@@ -277,33 +285,19 @@ class FlatTree(Rows):
         By backward induction, where both players choose the largest size. A lottery after the last
         decision counts by its mean; plays in which nobody decides count by 0. It is 1 if all is 0.
         """
-        mean, decides_below = self._means_after_decisions()
-        decides_above = self.row >= 0  # (N,), at the node or above
-        for level in self.levels[1:]:
-            decides_above[level] |= decides_above[self.parent[level]]
-        size = np.where(decides_below | ~decides_above, 0.0, np.abs(mean))
-        for level, first_siblings, parents in reversed(self.siblings_by_level):
-            drawn = np.add.reduceat(self.chance[level] * size[level], first_siblings)
-            chosen = np.maximum.reduceat(size[level], first_siblings)
-            most = np.where(self.player[parents] == CHANCE, drawn, chosen)
-            size[parents] = np.where(decides_below[parents], most, size[parents])
+        is_chance = self.player == CHANCE
+        mean = self.payoff_shares.copy()  # it has a meaning where nobody decides from there on
+        rise_largest(self, np.zeros_like(is_chance), is_chance, self.chance, mean)
+        num_decisions = (self.row >= 0).astype(np.int64)
+        num_below = num_decisions.copy()  # of each node, itself included
+        add_up(self, num_below)
+        num_above = num_decisions  # of each node, itself included
+        add_down(self, num_above)
+        size = np.where((num_below > 0) | (num_above == 0), 0.0, np.abs(mean))
+        rise_largest(self, ~is_chance, num_below > 0, self.chance, size)
         # Payoffs whose share of the largest underflows to 0 are still worth something.
         underflows = (self.payoff_shares == 0.0) & (self.payoff != 0.0) & self.is_possible
         return float(size[0]) or (1.0 / LARGEST if underflows.any() else 1.0)
-
-    def _means_after_decisions(self) -> tuple[Floats, NDArray[np.bool_]]:
-        """Compute the mean payoff at nodes with no decision at or below them, (N,), as a share.
-
-        Shares are of the largest payoff. Returns also whether there is a decision at or below each
-        node, (N,): the mean of such a node has no meaning.
-        """
-        mean = self.payoff_shares.copy()
-        decides_below = self.row >= 0
-        for level, first_siblings, parents in reversed(self.siblings_by_level):
-            drawn = np.add.reduceat(self.chance[level] * mean[level], first_siblings)
-            mean[parents] = np.where(self.player[parents] == CHANCE, drawn, 0.0)
-            decides_below[parents] |= np.logical_or.reduceat(decides_below[level], first_siblings)
-        return mean, decides_below
 
     @property
     def scale(self) -> float:
@@ -467,21 +461,15 @@ def reach(tree: FlatTree, joint: Floats, player: int | None = None) -> Floats:
     probability = tree.probabilities(joint)  # of one move
     if player is not None:
         probability[tree.mover == player] = 1.0
-    _multiply_along_paths(tree, probability)
+    multiply_down(tree, probability)
     return probability
 
 
 def reach_by_chance(tree: FlatTree) -> Floats:
     """Compute the reach probability of each node, (N,), by the moves of chance alone."""
     probability = tree.chance.copy()  # of one move
-    _multiply_along_paths(tree, probability)
+    multiply_down(tree, probability)
     return probability
-
-
-def _multiply_along_paths(tree: FlatTree, probability: Floats) -> None:
-    """Multiply the number of each node, (N,), by those of all nodes on the path to it, in place."""
-    for level in tree.levels[1:]:
-        probability[level] *= probability[tree.parent[level]]
 
 
 def payoff(tree: FlatTree, first: Floats, second: Floats) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.trees.flat import TERMINAL, FlatTree
+from hogeq.trees.passes import add_down
 from hogeq.trees.recall_results import Audit, Finding, Witness
 from hogeq.trees.sequences import sequence_form
 from hogeq.trees.shuffling import is_too_large, reorder_actions
@@ -111,9 +112,9 @@ class Recall:
         self.player = player
         self.form = sequence_form(tree, player)
         self.other = sequence_form(tree, 1 - player)
-        self.depth = np.zeros(tree.num_nodes, np.int32)  # moves before each node
-        for number, level in enumerate(tree.levels):
-            self.depth[level] = number
+        level_sizes = [level.stop - level.start for level in tree.levels]
+        # Moves before each node.
+        self.depth = np.repeat(np.arange(len(level_sizes), dtype=np.int32), level_sizes)
         # Refined information sets (own pasts) of every row (information set), by shortest history.
         self.parts: dict[int, list[int]] = defaultdict(list)
         for refined, row in enumerate(self.form.row_of_refined.tolist()):
@@ -300,8 +301,7 @@ class Recall:
         """Count the pairs of a history of the player and a play through it."""
         # Own nodes on the way to each node, itself included.
         num_own = (self.tree.player == self.player).astype(np.int64)
-        for level in self.tree.levels[1:]:
-            num_own[level] += num_own[self.tree.parent[level]]
+        add_down(self.tree, num_own)
         return int(num_own[self.tree.player == TERMINAL].sum())
 
     def _well_formed_of_kind(self, plays: "Plays", kind: int) -> Finding:

@@ -24,6 +24,7 @@ from hogeq.support.messages import HogeqError
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.inflation import chains_of, split_rows
 from hogeq.trees.packed import first_entries, first_maximum, offsets
+from hogeq.trees.passes import is_deep
 from hogeq.trees.teams import side_names
 
 if TYPE_CHECKING:
@@ -375,6 +376,14 @@ class SequenceForm:
         A refined one is a row (information set) after one sequence of own actions.
         """
         visits = np.ones(self.num_refined, np.int64)
+        if is_deep(self.tree) and len(self.shared_rows):
+            from hogeq.kernels import node_passes
+
+            num_met = np.zeros(self.tree.num_rows, np.int64)
+            child = np.full(self.num_refined + 1, -1)
+            scratch = num_met, child, child[1:].copy()
+            node_passes.count_visits(self.parent_refined, self.row_of_refined, scratch, visits)
+            return visits
         # A row that is met again joins two pasts. From all of such rows at once, go up to the one
         # before, and so on.
         refined = np.flatnonzero(np.isin(self.row_of_refined, self.shared_rows))
@@ -414,6 +423,8 @@ def _list_sequences(tree: FlatTree, player: int) -> SequenceForm:
 
     Refined information sets are numbered level by level, in the order of their first nodes.
     """
+    if is_deep(tree):
+        return _list_sequences_of_deep_tree(tree, player)
     sequence_of_node = np.zeros(tree.num_nodes, np.int64)
     refined_of_node = np.full(tree.num_nodes, -1)
     numbers: dict[int, int] = {}  # of refined information sets, by parent sequence * R + row
@@ -437,6 +448,32 @@ def _list_sequences(tree: FlatTree, player: int) -> SequenceForm:
         sequence_offsets[num_before + 1 : len(numbers) + 1] = new_offsets
     parent_sequence, rows = np.divmod(np.array([*numbers], np.int64), tree.num_rows)
     first_node = np.concatenate(first_nodes)
+    of_refined_and_nodes = rows, parent_sequence, sequence_of_node, first_node, refined_of_node
+    return SequenceForm(tree, player, *of_refined_and_nodes)
+
+
+def _list_sequences_of_deep_tree(tree: FlatTree, player: int) -> SequenceForm:
+    """Build the same sequence form in one pass over the nodes of the tree, compiled."""
+    from hogeq.kernels import node_passes
+
+    own_row = np.where(tree.player == player, tree.row, -1)
+    num_own = int(np.count_nonzero(own_row >= 0))
+    sequence_of_node = np.zeros(tree.num_nodes, np.int64)
+    refined_of_node = np.zeros(tree.num_nodes, np.int64)
+    sequence_offsets = np.ones(1 + num_own, np.int64)
+    first_node = np.zeros(num_own, np.int64)
+    num_refined = node_passes.list_sequences(
+        (tree.parent, tree.action, own_row),
+        tree.num_legal,
+        np.full(2 ** (2 * num_own + 1).bit_length(), -1),
+        sequence_of_node,
+        refined_of_node,
+        sequence_offsets,
+        first_node,
+    )
+    first_node = first_node[:num_refined]
+    rows = tree.row[first_node].astype(np.int64)
+    parent_sequence = sequence_of_node[first_node]
     of_refined_and_nodes = rows, parent_sequence, sequence_of_node, first_node, refined_of_node
     return SequenceForm(tree, player, *of_refined_and_nodes)
 

@@ -26,6 +26,7 @@ from hogeq.support.messages import HogeqError, printable, refusals_of, shown
 from hogeq.support.text import parse_json, text_of
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.loading import find_game
+from hogeq.trees.passes import add_down, add_products_up, add_up
 from hogeq.trees.rows import Rows
 from hogeq.trees.sequences import sequence_form
 
@@ -217,15 +218,15 @@ def order_of_rows(tree: FlatTree) -> Ints:
     the number of nodes in those subtrees.
     """
     subtree_size = np.ones(tree.num_nodes, int)  # number of nodes from each node on
-    for level in reversed(tree.levels[1:]):
-        np.add.at(subtree_size, tree.parent[level], subtree_size[level])
-    visit = np.zeros(tree.num_nodes, int)  # position of each node in the walk
-    for level, first_siblings, _ in tree.siblings_by_level:
-        sizes = subtree_size[level]
-        before = np.cumsum(sizes) - sizes  # nodes at or below those to the left, in the level
-        family_size = np.diff(first_siblings, append=len(before))
-        below_older_siblings = before - np.repeat(before[first_siblings], family_size)
-        visit[level] = visit[tree.parent[level]] + 1 + below_older_siblings
+    add_up(tree, subtree_size)
+    # Nodes at or below those before each node; of siblings, which lie side by side, the difference
+    # from the first is what lies below the older ones.
+    before = np.cumsum(subtree_size) - subtree_size
+    first_sibling = tree.child_offsets[tree.parent]
+    first_sibling[0] = 0
+    visit = 1 + before - before[first_sibling]
+    visit[0] = 0
+    add_down(tree, visit)  # now the position of each node in the walk
     first_visit = np.full(tree.num_rows, tree.num_nodes)  # of each row
     is_decision = tree.row >= 0
     np.minimum.at(first_visit, tree.row[is_decision], visit[is_decision])
@@ -322,8 +323,7 @@ def _node_values(tree: FlatTree, policy: Floats, player: int) -> Floats:
     sign = 1.0 if player == 0 else -1.0
     values = np.zeros(tree.num_nodes)
     values[tree.player == TERMINAL] = sign * (tree.terminal_payoffs + tree.centre) + tree.shift
-    for level in reversed(tree.levels[1:]):
-        np.add.at(values, tree.parent[level], step[level] * values[level])
+    add_products_up(tree, step, values)
     return values
 
 

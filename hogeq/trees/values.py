@@ -31,6 +31,7 @@ from hogeq.trees.exact_numbers import (
     row_sum_error,
 )
 from hogeq.trees.flat import PAIRWISE, TERMINAL, FlatTree, payoff, reach
+from hogeq.trees.passes import add_up
 
 PRECISION_RATIO: Final = 16  # bounds are closer than the last digit printed: JSON has more
 MOST_ROUNDS: Final = 3  # of enclosing, each with a tolerance by the payoff of the last
@@ -258,8 +259,7 @@ class _PlaysThroughRows:
         """Number of plays through each row, (R,)."""
         tree = self.tree
         num_ends = (tree.player == TERMINAL).astype(np.int64)  # (N,), at the node and below
-        for level, first_siblings, parents in reversed(tree.siblings_by_level):
-            num_ends[parents] = np.add.reduceat(num_ends[level], first_siblings)
+        add_up(tree, num_ends)
         nodes = self._first_visits
         counts = np.zeros(tree.num_rows, np.int64)
         np.add.at(counts, tree.row[nodes], num_ends[nodes])
@@ -271,17 +271,12 @@ class _PlaysThroughRows:
         rows = self.tree.row[self._first_visits]
         return np.searchsorted(rows, np.arange(self.tree.num_rows + 1))
 
-    @cached_property
-    def _first_children(self) -> Ints:
-        """First child of each node, where it has any, and of the end, (N + 1,)."""
-        nodes = np.arange(self.tree.num_nodes + 1, dtype=np.int32)
-        return np.searchsorted(self.tree.parent, nodes)
-
     def of(self, row: int) -> Ints:
         """List the ends of the plays through a row: walk down from where it is met first."""
         nodes = self._first_visits[self._begins[row] : self._begins[row + 1]]
+        first_child = self.tree.child_offsets
         ends = []
         while len(nodes):
             ends.append(nodes[self.tree.player[nodes] == TERMINAL])
-            nodes = spans(self._first_children[nodes], self._first_children[nodes + 1])
+            nodes = spans(first_child[nodes], first_child[nodes + 1])
         return np.sort(np.concatenate(ends))

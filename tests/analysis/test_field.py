@@ -177,9 +177,9 @@ def test_a_first_step_is_not_begun_without_time(monkeypatch: pytest.MonkeyPatch)
     now = [0.0]
     rates_of = rivals.rates_of
 
-    def slow(policy: Any) -> Floats:
+    def slow(policy: Any, *given: Any) -> Floats:
         now[0] += 2.0
-        return rates_of(policy)
+        return rates_of(policy, *given)
 
     monkeypatch.setattr(rivals, "rates_of", slow)
     for seconds, begins in ((3.0, False), (5.0, True)):

@@ -154,7 +154,9 @@ def test_exploitability_is_the_value_of_a_best_response_less_that_of_the_game() 
     budget = Budget(starts=2, kicks=0)
     door = hogeq.Game(game.rules)
     interval, response = door.exploitability(policy, budget), respond_in_hog(game, policy, budget)
-    assert (interval.lower, interval.upper) == (response.value - 0.5, response.bound - 0.5)
+    lower, upper = response.ends  # rounding included
+    assert lower < response.value < response.bound < upper
+    assert (interval.lower, interval.upper) == (lower - 0.5, upper - 0.5)
     found = attack(game, policy, budget)
     assert response.search is not None
     assert (response.value, response.search.saturation) == (found.win_rate, found.saturation)

@@ -1,11 +1,12 @@
 """What lies in the current folder is not read, and not run, where pictures and workers begin."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-from tests.processes import printed
+from tests.processes import printed, python
 
 
 def ran(folder: Path, *words: str, options: tuple[str, ...] = ("-P",)) -> str:
@@ -59,3 +60,25 @@ def test_workers_leave_the_environment_as_it_is(tmp_path: Path) -> None:
         "subprocess.run([sys.executable, 'script.py'], check=True)"
     )
     assert ran(tmp_path, "-c", code).splitlines() == ["[1, 2]", "found"]
+
+
+IMPORT = "from hogeq.support.drawing import import_matplotlib; import_matplotlib()"
+
+
+@pytest.mark.parametrize("named", ["device", "pipe", "folder"])
+def test_settings_that_may_never_end_are_refused(named: str, tmp_path: Path) -> None:
+    """Matplotlib reads them while it is imported."""
+    settings = tmp_path / "matplotlibrc"
+    os.mkfifo(settings)
+    given = {"device": "/dev/zero", "pipe": str(settings), "folder": str(tmp_path)}[named]
+    done = python("-P", "-c", IMPORT, env={"MATPLOTLIBRC": given}, timeout=60.0)
+    last_line = done.stderr.splitlines()[-1]
+    assert "MATPLOTLIBRC: got '" in last_line
+    assert last_line.endswith("allowed: a file of settings, or its folder")
+
+
+def test_a_file_of_settings_of_the_user_is_read(tmp_path: Path) -> None:
+    (tmp_path / "matplotlibrc").write_text("font.size: 31\n", "utf-8")
+    code = f"{IMPORT}; import matplotlib; print(matplotlib.rcParams['font.size'])"
+    for given in (tmp_path, tmp_path / "matplotlibrc"):
+        assert printed("-P", "-c", code, env={"MATPLOTLIBRC": str(given)}) == "31.0\n"

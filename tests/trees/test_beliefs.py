@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import tracemalloc
 from typing import Any, Final
 
 import numpy as np
@@ -384,3 +385,38 @@ def test_a_belief_sets_one_of_two_rows_of_one_rank(method: str) -> None:
     near = 1e-6 if method == "cfr" else 1e-9  # which averages, as long as there is time
     assert solved.lower == pytest.approx(-1.0, abs=near)
     assert solved.upper == pytest.approx(-1.0, abs=near)
+
+
+def test_many_strategies_of_many_choices_take_memory_by_what_they_play() -> None:
+    """A table of choices and strategies would have 50 million entries."""
+    actions, num_strategies = 50_000, 1000
+    ends = [Choice(1, 0, (0.0, 1.0)) for _ in range(2)]
+    wide = Choice(0, 0, (*ends, *np.linspace(0.0, 1.0, actions - 2).tolist()))
+    tree = tree_of(wide)
+    form = sequence_form(tree, 0)
+    actions_played = np.random.default_rng(0).integers(actions, size=num_strategies)
+    tracemalloc.start()
+    dag = build_belief_dag(form, actions_played[:, None])
+    _, most_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most_bytes < 30e6
+    allowed = np.flatnonzero(dag.allowed_choices)
+    np.testing.assert_array_equal(allowed, np.append(0, 1 + np.unique(actions_played)))
+
+
+def test_a_draw_of_many_strategies_takes_memory_by_what_they_play() -> None:
+    """A table of sequences and strategies would have 10 million entries of 8 bytes."""
+    actions, num_strategies = 50_000, 200
+    ends = [Choice(1, 0, (0.0, 1.0)) for _ in range(2)]
+    wide = Choice(0, 0, (*ends, *np.linspace(0.0, 1.0, actions - 2).tolist()))
+    tree = tree_of(wide)
+    form = sequence_form(tree, 0)
+    strategies = np.zeros((num_strategies, *tree.shape))
+    strategies[np.arange(num_strategies), 0, np.arange(num_strategies)] = 1.0
+    tracemalloc.start()
+    dag = beliefs.mixture_dag(form, strategies)
+    _, most_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most_bytes < 10e6
+    assert dag.plan_matrix.shape == (1 + actions, 1 + num_strategies)
+    assert dag.plan_matrix.nnz == 2 * num_strategies  # the empty sequence, and an action

@@ -109,7 +109,7 @@ def attack_(
             proof = game.certify(target, certify, str(chosen.spec), **chosen.how)
         response, response_data, rows = _best_response(game, target, budget)
     data = {**chosen.facts, "strategy": strategy, **response_data}
-    upper = response.bound
+    upper = response.ends[1]  # rounding included
     if proof is not None:
         data |= {"certified": proof.bound, "steps": len(proof.steps)}
         upper = min(upper, proof.bound)
@@ -162,7 +162,8 @@ def _gains_in_hog(
     """
     text: Text = []
     if not isinstance(game.rules.goal, tuple):  # an even game is 1/2
-        gap = between(response.value - 0.5, upper - 0.5, are_one=response.is_proved)
+        lower, upper = game.units.beyond(response.ends[0], upper)
+        gap = between(max(lower, 0.0), upper, are_one=response.is_proved)
         text = ["", f"exploitability: {gap}"]
     # Without hidden memory a proved response is exact, and notes on the search say nothing.
     if len(game.memories) > 1 or not response.is_proved:

@@ -114,7 +114,7 @@ def _solve_instances(entries: "list[Entry]", kicks: int, seconds: float) -> Resu
             time = perf_counter() - start
             instances.append({"name": entry.name, "value": value, "bound": bound, "seconds": time})
             num_proved += is_proved
-            rows.append((entry.name, *interval_texts(value, bound, is_proved), f"{time:.1f}"))
+            rows.append((entry.name, *interval_texts(value, bound), f"{time:.1f}"))
             progress.step()
     table = Table(rows, ("instance", "value", "bound", "gap", "seconds"))
     last_line = f"{num_proved} of {len(instances)} proved: no strategy has more"
@@ -122,12 +122,11 @@ def _solve_instances(entries: "list[Entry]", kicks: int, seconds: float) -> Resu
     return Result(data, [table, "", last_line])
 
 
-def interval_texts(value: float, bound: float, is_proved: bool) -> tuple[str, str, str]:
-    """Write a value, a bound and their gap: rounded outward, unless both are proved to be one."""
-    if is_proved:
-        return f"{value:.7f}", f"{bound:.7f}", "0"
+def interval_texts(value: float, bound: float) -> tuple[str, str, str]:
+    """Write a value, an upper bound and their gap, rounded outward."""
     low = f"{Decimal(value).quantize(DIGIT, ROUND_FLOOR):f}"
     if isinf(bound):
         return low, "inf", "inf"
     high = f"{Decimal(bound).quantize(DIGIT, ROUND_CEILING):f}"
-    return low, high, scientific(max(bound - value, 0.0), 1, ROUND_CEILING)
+    gap = "0" if bound == value else scientific(max(bound - value, 0.0), 1, ROUND_CEILING)
+    return low, high, gap

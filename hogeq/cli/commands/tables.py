@@ -226,7 +226,10 @@ def improve(
         bool, option("Say why TABLE loses, as check does.", name="--explain")
     ] = False,
     cells: Annotated[int | None, option("Most cells to change.", "N", min=1)] = None,
-    seconds: Annotated[float | None, option("Time limit; Ctrl-C stops too.", min=0.0)] = None,
+    seconds: Annotated[
+        float | None,
+        option("Time limit of changes, before they are measured; Ctrl-C stops too.", min=0.0),
+    ] = None,
     player_name: PlayerName = None,
 ) -> Result:
     """Change a table so that it wins more, and write it.
