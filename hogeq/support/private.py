@@ -134,9 +134,7 @@ def _walk(path: Path, make: bool) -> int:
     num_links = 0
     handle = os.open(reached, _PASS if parts_ahead else _LIST)
     try:
-        status = os.fstat(handle)
-        _require_own_mount(status, reached)
-        _require_private(status, reached, handle if parts_ahead else None)
+        device = _require_private_folder(handle, reached, None, is_last=not parts_ahead)
         while parts_ahead:
             part = parts_ahead.pop()
             is_last = not parts_ahead
@@ -161,15 +159,26 @@ def _walk(path: Path, make: bool) -> int:
                 reached /= part
             os.close(handle)
             handle = below
-            device = status.st_dev
-            status = os.fstat(handle)
-            if status.st_dev != device:
-                _require_own_mount(status, reached)
-            _require_private(status, reached, None if is_last else handle)
+            device = _require_private_folder(handle, reached, device, is_last=is_last)
     except BaseException:
         os.close(handle)
         raise
     return handle
+
+
+def _require_private_folder(
+    handle: int, where: Path, device_above: int | None, *, is_last: bool
+) -> int:
+    """Refuse a folder that others may change, or whose file system another user serves.
+
+    `device_above` is the number of the file system of the folder above, which was looked at; None
+    for the root. Returns that of this folder.
+    """
+    status = os.fstat(handle)
+    if status.st_dev != device_above:
+        _require_own_mount(status, where)
+    _require_private(status, where, None if is_last else handle)
+    return status.st_dev
 
 
 def _open_or_make(part: str, above: int, flags: int, make: bool) -> int:
