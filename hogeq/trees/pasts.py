@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hogeq.graph.graph import NATURE, Graph
 from hogeq.graph.levels import spans
-from hogeq.model.priced import Problem
+from hogeq.model.priced import Problem, require_few_actions
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.floats import UNIT_ROUNDOFF
@@ -34,6 +34,7 @@ def pose_problems(tree: FlatTree, target: Strategy) -> list[Problem]:
         raise HogeqError(
             f"{tree.name}: has {tree.num_nodes:,} nodes; allowed for certificates: {MOST_NODES:,}"
         )
+    require_few_actions(tree.num_actions)  # before arrays of pasts by actions are made
     return [_pose_problem(tree, target, player) for player in (0, 1)]
 
 
