@@ -17,6 +17,7 @@ from hogeq.support.aliases import matrix_type
 from hogeq.support.messages import lines_of
 from hogeq.trees import rows
 from hogeq.trees.absent import Decision
+from hogeq.trees.pasts import pose_problems
 
 ACTIONS: Final = 300  # numbers from 256 on come back, in a byte, to actions that are legal
 OPTIONS: Final[dict[str, dict[str, Any]]] = {
@@ -259,3 +260,17 @@ def test_a_line_search_takes_no_table_of_pasts_by_lines() -> None:
     _, most_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most_bytes < 400_000_000  # 90,000 sequences on 300 lines of three policies take more
+
+
+def test_a_certificate_takes_no_table_of_components_by_nodes() -> None:
+    rules = TwoDoors()
+    rules.doors = 60
+    game: Any = hogeq.Game(rules)
+    components = 1_000
+    policies = np.random.default_rng(0).dirichlet(np.ones(60), (components, 1))
+    mixture = game.strategy(hogeq.Mixture([1 / components] * components, [*policies]))
+    tracemalloc.start()
+    pose_problems(game.tree, mixture.whole())
+    _, most_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most_bytes < 8 * components * game.tree.num_nodes / 4
