@@ -16,6 +16,8 @@ from hogeq.strategies.arrays import likeliest, one_hot
 from hogeq.support.aliases import matrix_type
 from hogeq.support.messages import lines_of
 from hogeq.trees import rows
+from hogeq.trees.absent import Decision
+from hogeq.trees.pasts import pose_problems
 
 ACTIONS: Final = 300  # numbers from 256 on come back, in a byte, to actions that are legal
 OPTIONS: Final[dict[str, dict[str, Any]]] = {
@@ -201,3 +203,74 @@ def test_a_wide_set_beside_many_has_no_table(
         assert tracemalloc.get_traced_memory()[1] < 8 * narrow * wide_set
     finally:
         tracemalloc.stop()
+
+
+def test_a_certificate_takes_no_table_of_pasts_by_actions(tmp_path: Path) -> None:
+    """Who forgets which of many actions was taken has as many pasts; they are not laid out."""
+    actions = 4_000
+    names = " ".join(f'"{one}"' for one in range(actions))
+    lines = ['EFG 2 R "forgets" { "one" "two" } ""', f'p "" 1 1 "" {{ {names} }} 0']
+    for first in range(actions):
+        lines.append('p "" 1 2 "" { "left" "right" } 0')
+        lines += [f't "" {2 * first + side + 1} "" {{ {side} {-side} }}' for side in range(2)]
+    path = tmp_path / "forgets.efg"
+    path.write_text("\n".join(lines))
+    game: Any = hogeq.Game(path)
+    uniform = game.strategy("uniform")
+    tracemalloc.start()
+    with pytest.raises(hogeq.HogeqError, match="has 4,000 actions; allowed: 64"):
+        game.certify(uniform, seconds=1.0)
+    _, most_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most_bytes < 16_000_000  # pasts by actions are 16 million numbers
+
+
+class TwoDoors(hogeq.GameRules):
+    """A player chooses a door twice, and does not know which time it is; some pairs pay."""
+
+    players = 1
+    doors = 300
+
+    def initial(self) -> Any:
+        return ()
+
+    def to_move(self, state: Any) -> int:
+        return 0 if len(state) < 2 else hogeq.END
+
+    def actions(self, state: Any) -> list[int]:  # noqa: ARG002 - the same ones always
+        return list(range(self.doors))
+
+    def next(self, state: Any, action: Any) -> Any:
+        return (*state, action)
+
+    def knows(self, state: Any, player: int) -> str:  # noqa: ARG002
+        return "a corridor"
+
+    def payoffs(self, state: Any) -> tuple[int]:
+        first, second = state
+        return (first * second % self.doors,)
+
+
+def test_a_line_search_takes_no_table_of_pasts_by_lines() -> None:
+    """Of one set that is met again, each action has a line, and each past payoffs on all lines."""
+    game: Any = hogeq.Game(TwoDoors())
+    decision = Decision.of(game.tree, game.tree.uniform())
+    tracemalloc.start()
+    decision._line_search(game.tree.uniform(), 0)
+    _, most_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most_bytes < 400_000_000  # 90,000 sequences on 300 lines of three policies take more
+
+
+def test_a_certificate_takes_no_table_of_components_by_nodes() -> None:
+    rules = TwoDoors()
+    rules.doors = 60
+    game: Any = hogeq.Game(rules)
+    components = 1_000
+    policies = np.random.default_rng(0).dirichlet(np.ones(60), (components, 1))
+    mixture = game.strategy(hogeq.Mixture([1 / components] * components, [*policies]))
+    tracemalloc.start()
+    pose_problems(game.tree, mixture.whole())
+    _, most_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most_bytes < 8 * components * game.tree.num_nodes / 4

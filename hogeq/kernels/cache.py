@@ -73,7 +73,8 @@ def state(sources: Path = Path(__file__).parent) -> str:
     python = sys.implementation.cache_tag
     versions = numba.__version__, llvmlite.__version__, python, config.OPT
     digest = hashlib.sha256(repr(versions).encode())
-    for source in sorted(sources.glob("*.py")):
+    # Of an installation without sources, its modules as Python compiled them.
+    for source in sorted([*sources.glob("*.py"), *sources.glob("*.pyc")]):
         digest.update(b"%s\0%s\0" % (source.name.encode(), source.read_bytes()))
     return f"kernels-{digest.hexdigest()[:16]}"
 

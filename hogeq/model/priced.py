@@ -306,8 +306,13 @@ def _require_solvable(graph: Graph) -> None:
     """Refuse graphs on which one backward induction is not enough, or with too many actions."""
     if graph.recurring.any():
         raise HogeqError("certificate: positions recur; allowed: games in which none does")
-    if graph.num_actions > MOST_ACTIONS:
-        given = f"an information set has {graph.num_actions:,} actions"
+    require_few_actions(graph.num_actions)
+
+
+def require_few_actions(num_actions: int) -> None:
+    """Refuse a game for certificates by the most actions that an information set has."""
+    if num_actions > MOST_ACTIONS:
+        given = f"an information set has {num_actions:,} actions"
         raise HogeqError(f"certificate: {given}; allowed: {MOST_ACTIONS}")
 
 

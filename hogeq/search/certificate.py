@@ -10,7 +10,7 @@ import numpy as np
 
 from hogeq.graph.hog import of_hog
 from hogeq.model.graph_layout import near_first
-from hogeq.model.priced import Problem
+from hogeq.model.priced import Problem, require_few_actions
 from hogeq.rules import Rules
 from hogeq.search.certificate_files import Certificate, OtherGame
 from hogeq.search.lifted_bound import (
@@ -44,6 +44,7 @@ LEAST_GAIN_OF_BATCH = 1e-8  # the search ends after a batch that lowers the boun
 
 def hog_problems(rules: Rules, strategy: Strategy) -> list[Problem]:
     """Pose the problem of a responder in Hog, player 0, against each policy that can be drawn."""
+    require_few_actions(rules.num_actions)  # before the graph is made
     graph = of_hog(rules)
     order = near_first(graph, rules.size)  # of positions, for the cache
     components = zip(strategy.policies, strategy.chances.tolist(), strict=True)

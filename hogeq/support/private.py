@@ -9,6 +9,8 @@ Owner and permissions are asked of what is open:
 - Nobody else may write to it. Above the last one there are two exceptions: folders like ``/tmp``,
   where only the owner of an entry can move it (the sticky bit); and folders for the user's own
   group, whose only member is the user.
+- Nobody else serves its file system. A program of a user (FUSE) may say that its folders belong to
+  anybody, and change what they hold at any time.
 - Links above the last folder are followed if they belong to the user or to root, and what they lead
   to is walked in the same way. The last folder is no link.
 
@@ -21,8 +23,10 @@ looked at. Access control lists of macOS cannot be seen from Python.
 
 import errno
 import os
+import re
 import secrets
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -35,6 +39,7 @@ from hogeq.support.messages import printable
 HAS_HANDLES: Final = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 MOST_LINKS: Final = 40  # most links on the way to a folder, as Linux has it
 MOST_BYTES: Final = 2**31  # most bytes of a file
+MOUNTS: Final = Path("/proc/self/mountinfo")  # file systems that the process sees, on Linux
 # Flags of os.open: to list a folder, to walk through one that may not be listed, to read a file,
 # and to make one; and the errors by which they fail at a link.
 _LIST: Final = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
@@ -42,6 +47,8 @@ _PASS: Final = _LIST | getattr(os, "O_PATH", 0)
 _READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _WRITE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 _IS_LINK: Final = errno.ELOOP, errno.ENOTDIR, getattr(errno, "EMLINK", errno.ELOOP)
+# The user whose program serves a file system, among its options.
+_SERVED_BY: Final = re.compile(rb"(?:^|,)user_id=(\d+)(?:,|$)")
 
 
 class PrivateFolder:
@@ -115,7 +122,7 @@ def _walk(path: Path, make: bool) -> int:
     1. Open the next part of the path in the folder that is open; if `make`, make it if missing.
     2. If it is a link, put the parts of its target in its place, and begin anew at the root if the
        target is absolute. A link as the last part is refused.
-    3. Otherwise require that nobody else may change it, and go on there.
+    3. Otherwise require that nobody else may change it or serves its file system, and go on there.
 
     `handle` is the folder that is open, `reached` its path, `parts_ahead` the stack of parts.
     `OSError` if a folder is not private, or missing.
@@ -127,7 +134,7 @@ def _walk(path: Path, make: bool) -> int:
     num_links = 0
     handle = os.open(reached, _PASS if parts_ahead else _LIST)
     try:
-        _require_private(os.fstat(handle), reached, handle if parts_ahead else None)
+        device = _require_private_folder(handle, reached, None, is_last=not parts_ahead)
         while parts_ahead:
             part = parts_ahead.pop()
             is_last = not parts_ahead
@@ -152,11 +159,26 @@ def _walk(path: Path, make: bool) -> int:
                 reached /= part
             os.close(handle)
             handle = below
-            _require_private(os.fstat(handle), reached, None if is_last else handle)
+            device = _require_private_folder(handle, reached, device, is_last=is_last)
     except BaseException:
         os.close(handle)
         raise
     return handle
+
+
+def _require_private_folder(
+    handle: int, where: Path, device_above: int | None, *, is_last: bool
+) -> int:
+    """Refuse a folder that others may change, or whose file system another user serves.
+
+    `device_above` is the number of the file system of the folder above, which was looked at; None
+    for the root. Returns that of this folder.
+    """
+    status = os.fstat(handle)
+    if status.st_dev != device_above:
+        _require_own_mount(status, where)
+    _require_private(status, where, None if is_last else handle)
+    return status.st_dev
 
 
 def _open_or_make(part: str, above: int, flags: int, make: bool) -> int:
@@ -192,6 +214,28 @@ def _require_owner(status: os.stat_result, where: str | Path) -> None:
     """Refuse an entry that belongs neither to the user nor to root; `where` names it."""
     if status.st_uid not in {0, os.geteuid()}:
         raise OSError(errno.EPERM, f"{printable(where)} belongs to another user")
+
+
+def _require_own_mount(status: os.stat_result, where: str | Path) -> None:
+    """Refuse an entry of a file system that a program of another user serves, on Linux.
+
+    Owners and permissions there are what this program says. `where` names the entry. The kernel
+    lists the user with the mount, whose options come last in a line: ``- TYPE SOURCE OPTIONS``.
+    """
+    if not sys.platform.startswith("linux"):
+        return
+    try:
+        lines = MOUNTS.read_bytes().split(b"\n")  # a name in them may hold other line breaks
+    except OSError as error:
+        reason = f"{MOUNTS} does not say who mounted {printable(where)}"
+        raise OSError(errno.EPERM, reason) from error
+    device = b"%d:%d" % (os.major(status.st_dev), os.minor(status.st_dev))
+    for line in lines:
+        fields = line.split(b" ")
+        served_by = _SERVED_BY.search(fields[-1])
+        is_of_another = served_by is not None and int(served_by[1]) not in {0, os.geteuid()}
+        if device in fields[2:3] and is_of_another:
+            raise OSError(errno.EPERM, f"another user mounted {printable(where)}")
 
 
 def _require_private(status: os.stat_result, where: str | Path, passed: int | None = None) -> None:

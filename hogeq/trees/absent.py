@@ -39,6 +39,7 @@ ROUNDS: Final = 500  # of regret matching
 SWEEPS: Final = 200  # most sweeps over the rows in one ascent
 DEGREE: Final = 64  # largest degree of an interpolated polynomial
 ENTRIES: Final = 1_000_000  # most numbers in an array over several policies
+LINE_ENTRIES: Final = 2**24  # the same in a line search: their payoffs after all pasts
 LEAVES: Final = 2**26  # most numbers in the boxes that wait to be split
 THIN: Final = 1e-12  # width of a box that is not split
 LEAST_GAIN: Final = 1e-14  # of a line search, as a share of the stakes: rounding gains less
@@ -200,11 +201,14 @@ class Decision:
         largest derivatives have lines.
         """
         actions = np.flatnonzero(self.legal[row])
-        most_lines = max(2, ENTRIES // (4 * policy.size))
+        num_nodes = min(int(self.visits[row]), DEGREE) + 1
+        policies_of_line = max(num_nodes, 3)
+        most_in_table = ENTRIES // (4 * policy.size)
+        most_in_passes = LINE_ENTRIES // (policies_of_line * self.policy_entries)
+        most_lines = max(2, min(most_in_table, most_in_passes))
         if len(actions) > most_lines:
             slopes = self.values(policy[..., None])[1][row, actions, 0]
             actions = actions[np.argsort(-slopes, kind="stable")[:most_lines]]
-        num_nodes = min(int(self.visits[row]), DEGREE) + 1
         nodes = (1.0 - np.cos(np.pi * (np.arange(num_nodes) + 0.5) / num_nodes)) / 2.0
         policies = _on_lines(policy, row, actions, np.tile(nodes, (len(actions), 1)))
         at_nodes = self._expected_payoffs(policies)[0]

@@ -64,7 +64,7 @@ class BeliefDag:
     """
 
     form: SequenceForm
-    row_of_decision: Ints  # (D,), row that it sets, after inflation; -1 for a draw of a strategy
+    row_of_decision: Ints  # (D,), row that it sets; -1 for a draw of a strategy
     edge_source: Ints  # (E,), choice that each edge comes from
     edge_target: Ints  # (E,), decision that each edge leads to, in rising order
     plan_matrix: csr_array  # (S, C), 1 where a choice takes a sequence: turns a flow into a plan
@@ -278,7 +278,7 @@ def recall_dag(form: SequenceForm) -> BeliefDag:
     """Make the DAG of a player with perfect recall, the sequence form: choices are sequences."""
     return BeliefDag(
         form,
-        row_of_decision=form.inflated.row_of_refined,
+        row_of_decision=form.row_of_refined,  # inflation, which takes long, would not matter
         edge_source=form.parent_sequence,
         edge_target=np.arange(form.num_refined),  # one edge into each decision
         plan_matrix=csr_array(eye_array(form.num_sequences)),

@@ -135,7 +135,7 @@ def ascend_from_starts(
     at random, and end once a response reaches the bound of full memory. Returns this bound, the
     actions of the inflated rows, (R',), and their payoff.
     """
-    form = original.inflated
+    form = original.inflate(deadline)
     bound = form.upper_bound(payoffs)
     best = -np.inf
     for start in _starts(original, payoffs, begin):

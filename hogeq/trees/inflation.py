@@ -81,6 +81,13 @@ def tabulate_earlier_actions(
     return table
 
 
+class _Columns(NamedTuple):
+    """What a group of pasts did at the M rows that pasts met before, as far as it is known."""
+
+    num_met: Ints  # (M,), pasts that met each row
+    may_differ: NDArray[np.bool_]  # (M,), whether those who met a row may have acted differently
+
+
 def _inseparable_parts(acts: NDArray[np.int32], deadline: Deadline) -> Iterator[Ints]:
     """Split the n pasts of one row into inseparable parts; yield the indices of each.
 
@@ -88,20 +95,21 @@ def _inseparable_parts(acts: NDArray[np.int32], deadline: Deadline) -> Iterator[
     holds their actions at the rows met before, -1 at those not met. Two pasts exclude each other if
     both met a row and acted differently there. A part is a component of the graph of pasts that do
     not. When the time is over, the rest is one part.
+
+    A group is split by the first row that all of it met, but not with one action. If there is none,
+    one component is collected. The largest group of a split gets its columns from the group before,
+    so that each past is counted again only in a group of half the size: n * M * log(n) numbers.
     """
-    waiting = [np.arange(len(acts))]
+    waiting: list[tuple[Ints, _Columns | None]] = [(np.arange(len(acts)), None)]
     while waiting:
-        group = waiting.pop()
-        if len(group) == 1:
+        group, known = waiting.pop()
+        if len(group) == 1 or deadline.is_over:
             yield group
             continue
-        table = acts[group]
-        # A row that all met, but not with one action, splits the group by action at once.
-        splitting = np.flatnonzero((table >= 0).all(axis=0) & (table != table[0]).any(axis=0))
-        if len(splitting):
-            order = np.argsort(table[:, splitting[0]], kind="stable")
-            chosen = table[order, splitting[0]]
-            waiting += np.split(group[order], np.flatnonzero(np.diff(chosen)) + 1)
+        columns = known or _Columns(_count_met(acts, group), np.ones(acts.shape[1], bool))
+        splitting_row = _find_splitting_row(acts, group, columns)
+        if splitting_row is not None:
+            waiting += _split_group(acts, group, columns, splitting_row)
             continue
         component = [group[:1]]
         others = group[1:]
@@ -116,7 +124,50 @@ def _inseparable_parts(acts: NDArray[np.int32], deadline: Deadline) -> Iterator[
                     break
         yield np.concatenate(component)
         if len(others):
-            waiting.append(others)
+            waiting.append((others, None))
+
+
+def _count_met(acts: NDArray[np.int32], group: Ints) -> Ints:
+    """Count the pasts of a group that met each row, (M,); `acts`, (n, M), is -1 if one did not."""
+    return np.count_nonzero(acts[group] >= 0, axis=0)
+
+
+def _find_splitting_row(acts: NDArray[np.int32], group: Ints, columns: _Columns) -> int | None:
+    """Find the first row that all pasts of a group met, but not with one action; None without one.
+
+    Rows at which all acted alike are marked in `columns`. They are looked at in blocks that double,
+    so few rows behind the first one are.
+    """
+    common = np.flatnonzero((columns.num_met == len(group)) & columns.may_differ)
+    first = 0
+    size = 1
+    while first < len(common):
+        block = common[first : first + size]
+        table = acts[group[:, None], block]
+        differs = (table != table[0]).any(axis=0)
+        num_alike = int(differs.argmax()) if differs.any() else len(block)
+        columns.may_differ[block[:num_alike]] = False
+        if num_alike < len(block):
+            return int(block[num_alike])
+        first += size
+        size *= 2
+    return None
+
+
+def _split_group(
+    acts: NDArray[np.int32], group: Ints, columns: _Columns, row: int
+) -> list[tuple[Ints, _Columns | None]]:
+    """Split a group of pasts by their actions at a row; the largest new group gets columns."""
+    order = np.argsort(acts[group, row], kind="stable")
+    chosen = acts[group[order], row]
+    groups = np.split(group[order], np.flatnonzero(np.diff(chosen)) + 1)
+    largest = max(range(len(groups)), key=lambda number: len(groups[number]))
+    num_met = columns.num_met.copy()
+    for number, other in enumerate(groups):
+        if number != largest:
+            num_met -= _count_met(acts, other)
+    inherited = _Columns(num_met, columns.may_differ)
+    return [(part, inherited if number == largest else None) for number, part in enumerate(groups)]
 
 
 def chains_of(

@@ -16,7 +16,7 @@ from hogeq.trees.enclosures import Payoffs, plan_of
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.recall import against_all_others
 from hogeq.trees.responses import respond_with_bounds
-from hogeq.trees.sequences import sequence_form
+from hogeq.trees.sequences import INFLATION_SHARE, sequence_form
 
 
 class Deviation(NamedTuple):
@@ -113,6 +113,8 @@ def _deviation(tree: FlatTree, target: Strategy, player: int, limit: Deadline) -
     two_player_tree = against_all_others(tree, own_rows, side)
     # Others play a policy, and need no order in which they would forget less.
     others_plan = plan_of(sequence_form(two_player_tree, 1 - side), target, limit)
+    # Payoffs are of the inflated form, which has no limit unless it is made before.
+    sequence_form(two_player_tree, side).inflate(limit.share(INFLATION_SHARE))
     payoffs = Payoffs(two_player_tree, side, others_plan, limit)
     least_now, most_now = payoffs.payoff_bounds(plan_of(payoffs.form, target, limit))
     best = respond_with_bounds(payoffs, limit, deadline=limit)

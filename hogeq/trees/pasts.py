@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hogeq.graph.graph import NATURE, Graph
 from hogeq.graph.levels import spans
-from hogeq.model.priced import Problem
+from hogeq.model.priced import Problem, require_few_actions
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.floats import UNIT_ROUNDOFF
@@ -34,6 +34,7 @@ def pose_problems(tree: FlatTree, target: Strategy) -> list[Problem]:
         raise HogeqError(
             f"{tree.name}: has {tree.num_nodes:,} nodes; allowed for certificates: {MOST_NODES:,}"
         )
+    require_few_actions(tree.num_actions)  # before arrays of pasts by actions are made
     return [_pose_problem(tree, target, player) for player in (0, 1)]
 
 
@@ -43,10 +44,11 @@ def _pose_problem(tree: FlatTree, target: Strategy, player: int) -> Problem:
     Its states are the player's pasts: an information set after one sequence of own actions.
     """
     form = sequence_form(tree, player)
-    components = zip(target.chances, target.policies, strict=True)
-    # (N,): probability of each node by chance and the other player, of every component.
-    others_reach = [probability * reach(tree, policy, player) for probability, policy in components]
-    graph = _graph_of_pasts(form, np.sum(others_reach, axis=0))
+    # (N,): probability of each node by chance and the other player, the mean of all components.
+    others_reach = np.zeros(tree.num_nodes)
+    for probability, policy in zip(target.chances, target.policies, strict=True):
+        others_reach += probability * reach(tree, policy, player)
+    graph = _graph_of_pasts(form, others_reach)
     opponent_rows = np.zeros((max(graph.rows, 1), tree.num_actions))  # the graph has no opponent
     error = _bound_error(tree, target, graph)
     return Problem(

@@ -14,20 +14,24 @@ from hogeq.strategies.arrays import StrategyError, as_array
 from hogeq.strategies.infosets import Cells, NamedRow
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError, nearest_word, printable, refusal, shown
+from hogeq.support.workers import memory
 
 MOST_CELLS: Final = 2**28  # of a table by rows and actions, each of which takes 8 bytes
+NARROW: Final = 2**22  # cells of a table that every machine has room for
+TABLE_BYTES: Final = 80  # of a cell in all tables of that size at a time: checks, passes, responses
 ROW_SUM: Final = 1e-9  # by which the sum of a row, or of a node of chance, may differ from 1
 
 
 def is_too_wide(rows: int, actions: int) -> bool:
     """Whether a table has too many cells: a row has as many of them as the widest one."""
-    return rows * actions > MOST_CELLS
+    cells = rows * actions
+    return cells > MOST_CELLS or (cells > NARROW and cells > memory() // TABLE_BYTES)
 
 
 def require_cells(where: str, what: str, rows: int, actions: int) -> None:
-    """Refuse a table of too many cells."""
+    """Refuse a table of too many cells, before memory is asked for."""
     if is_too_wide(rows, actions):
-        allowed = f"allowed: a product of {MOST_CELLS:,}"
+        allowed = f"allowed: a product of {min(MOST_CELLS, memory() // TABLE_BYTES):,}"
         raise HogeqError(f"{where}: {rows:,} {what}, and one has {actions:,} actions; {allowed}")
 
 

@@ -1,5 +1,6 @@
 """Compiled kernels are kept in one place, found again by everybody, and never when stale."""
 
+import compileall
 import gc
 import io
 import json
@@ -91,6 +92,21 @@ def test_checkouts_share_and_any_changed_source_is_another_state(tmp_path: Path)
     with (changed / "lanes.py").open("a") as file:
         file.write("# called by kernels in other files\n")
     assert cache.state(changed) != cache.state()
+
+
+def test_an_installation_without_sources_has_a_state_of_its_own(tmp_path: Path) -> None:
+    """Modules may be compiled by Python beforehand, and their sources removed."""
+    states = []
+    for name in ("one", "other"):
+        folder = shutil.copytree(Path(cache.__file__).parent, tmp_path / name)
+        if name == "other":
+            with (folder / "lanes.py").open("a") as file:
+                file.write("changed = 1\n")
+        compileall.compile_dir(str(folder), quiet=1, legacy=True)
+        for source in folder.glob("*.py"):
+            source.unlink()
+        states.append(cache.state(folder))
+    assert len({cache.state(), *states}) == 3
 
 
 def test_another_processor_or_version_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

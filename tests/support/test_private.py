@@ -6,6 +6,7 @@ import os
 import pwd
 import random
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -114,6 +115,49 @@ def test_a_file_of_another_user_is_not_read(top: Path) -> None:
     os.chown(top / "file", OTHER, OTHER)
     with private_folder(top) as folder, pytest.raises(OSError, match="belongs to another user"):
         folder.read("file")
+
+
+LINE = "42 27 {device} / {top} rw,nosuid - {kind} {source} {options}\n"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="lists mounts elsewhere")
+@pytest.mark.parametrize(
+    ("kind", "source", "options", "is_private"),
+    [
+        ("ext4", "/dev/sda", "rw,errors=remount-ro", True),
+        ("fuse.sshfs", "host:", f"rw,user_id={os.geteuid()},group_id=0", True),
+        ("fuse", "image", "rw,user_id=0,group_id=0,allow_other", True),
+        ("fuse", "image", f"rw,user_id={OTHER},group_id=0,allow_other", False),
+        ("fuse", "a\fb\rc", f"rw,user_id={OTHER},group_id=0,allow_other", False),
+        ("fuse.user_id=0", "user_id=0", f"rw,user_id={OTHER},allow_other", False),
+    ],
+)
+def test_a_file_system_served_by_another_user_is_not_private(
+    top: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    source: str,
+    options: str,
+    is_private: bool,
+) -> None:
+    """A program of that user (FUSE) says who owns its folders: root, say."""
+    number = top.stat().st_dev
+    device = f"{os.major(number)}:{os.minor(number)}"
+    mounts = top / "mountinfo"
+    other = LINE.format(device="0:999999", top="/", kind="fuse", source="", options="user_id=1")
+    own = LINE.format(device=device, top=top, kind=kind, source=source, options=options)
+    mounts.write_bytes((other + own).encode())
+    monkeypatch.setattr(private, "MOUNTS", mounts)
+    assert ("another user mounted" in reason(top)) == (not is_private)
+    assert (reason(top) == "") == is_private
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="lists mounts elsewhere")
+def test_nothing_is_private_where_nobody_says_who_mounted_it(
+    top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(private, "MOUNTS", top / "mountinfo")
+    assert reason(top) == f"{top}/mountinfo does not say who mounted /"
 
 
 # --- layouts --------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import hogeq
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.trees.members import nash_conv
+from hogeq.trees.sequences import SequenceForm
 from tests.cli.calls import ask, ok
 from tests.own_rules import Moves
 from tests.trees.test_teams import PARTNERS
@@ -128,3 +129,19 @@ def test_players_alone_do_not_wait_for_their_team() -> None:
     limit = Deadline(10.0, lambda: clock[0])
     uniform = game.strategy("uniform")
     assert nash_conv(game.tree, uniform, respond, hogeq.Budget(), limit) == whole
+
+
+def test_rows_of_players_alone_are_split_in_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No inflation has more than the time that is left."""
+    limits: list[Deadline] = []
+    inflate = SequenceForm._split
+
+    def noted(form: SequenceForm, deadline: Deadline) -> tuple[SequenceForm, bool]:
+        limits.append(deadline)
+        return inflate(form, deadline)
+
+    monkeypatch.setattr(SequenceForm, "_split", noted)
+    game = hogeq.Game(Forgetful(), teams="01/2")
+    game.nash_conv("uniform", hogeq.Budget(seconds=7.0))
+    assert limits
+    assert max(limit.seconds for limit in limits) < 7.0

@@ -179,6 +179,26 @@ def test_what_needs_too_large_a_table_is_refused_in_a_line(monkeypatch: pytest.M
         wide.equilibrium(10.0, method="cfr")
 
 
+def test_a_table_for_which_there_is_no_memory_is_refused_before_it_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Commands hold several tables at a time: a limit of memory leaves less than one of 2 GiB."""
+    game = forgets(3_000, remembers=True)  # 9 million cells
+    for num_bytes, is_refused in ((2**29, True), (2**30, False)):
+        monkeypatch.setattr("hogeq.trees.rows.memory", lambda num_bytes=num_bytes: num_bytes)
+        if is_refused:
+            tracemalloc.start()
+            with pytest.raises(hogeq.HogeqError, match="3,000 actions; allowed: a product of 6,7"):
+                game.attack("uniform")
+            _, most_bytes = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+            assert most_bytes < 9_000_000
+        else:
+            assert game.rows.shape == (3_002, 3_000)
+    monkeypatch.setattr("hogeq.trees.rows.memory", lambda: 1)
+    assert forgets(100, remembers=True).rows.shape == (102, 100)  # small tables are not asked of
+
+
 def test_a_row_of_many_pasts_is_audited_in_time_linear_in_them() -> None:
     """The last past alone is like another one; all others differ by the first action."""
     count = 20_000
