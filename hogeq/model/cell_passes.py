@@ -205,7 +205,7 @@ class CellLayout:
         return sorted(self._group(mode, lane) for mode, lane in pairs)
 
     def _lay_out_groups(self) -> None:
-        """Number the vectors of all groups of rolls: set `groups`, `families`, `line_of_roll`.
+        """Lay out the vectors of all groups of rolls: set `groups`, `families`, `line_of_roll`.
 
         A group has the rolls of one kind of turn and one lane, a part of the memory that the turn
         carries along. Each group gets a row of `groups`: where its numbers begin. These are its
