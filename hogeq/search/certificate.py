@@ -196,17 +196,23 @@ class _Search:
         The bound is a Lagrangian dual: the value of a responder that knows every state and pays the
         prices for its actions, plus for each row its maximum, the most that a responder who
         takes one action in the whole row can pay of them. A visit is one step of block coordinate
-        descent, over the prices that are the row's:
-
-        1. Revise them, if they are stored; that never raises the bound.
-        2. Raise them by a share of the loss of the best common action, if the value falls by enough
-           more than the maximum rises. Rows that a play meets twice cannot have prices.
-        3. Update the row's success, which orders later visits: a moving average of the gain of a
-           visit, as a share of the largest one possible.
+        descent, over the prices that are the row's: it revises them, if they are stored, which
+        never raises the bound; then it raises them.
         """
         value_before = self.bound.value
         if self.bound.can_revise(row):
             self.bound.take(Revision(row, lowered=LOWERED_SHARE, lent=LARGEST_CUT_SHARE))
+        self.raise_prices(row)
+        self.update_success(row, value_before - self.bound.value)
+
+    def raise_prices(self, row: int) -> None:
+        """Raise a row's dual prices by a share of its loss by forgetting, if the bound then falls.
+
+        The row is an information set. Its loss is that of a responder that knows the state and
+        takes the best common action in all states of the row. The bound falls by the fall of this
+        responder's value less the rise of the row's maximum, the most that can be paid of its
+        prices. Rows that a play meets twice cannot have prices.
+        """
         losses = self.bound.loss(row)  # (K,), of the same action in all states
         action = int(losses.argmin())
         loss = float(losses[action])
@@ -217,8 +223,12 @@ class _Search:
             fall_of_value, rise_of_maximum = self.bound.gain(step)
             if fall_of_value - rise_of_maximum > LEAST_SHARE_OF_LOSS * loss:
                 self.bound.take(step)
-        share_gained = (value_before - self.bound.value) / max(
-            self.largest_gains[row], NEGLIGIBLE_PRICE
-        )
+
+    def update_success(self, row: int, gain: float) -> None:
+        """Update a row's success, which orders later visits, by the fall of the bound in a visit.
+
+        It is a moving average of the gains of visits, as shares of the largest gain possible.
+        """
+        share_gained = gain / max(self.largest_gains[row], NEGLIGIBLE_PRICE)
         success = 0.2 * self.success[row] + 0.8 * share_gained
         self.success[row] = np.clip(success, LEAST_SUCCESS, 1.0)
