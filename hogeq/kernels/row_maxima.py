@@ -1,10 +1,15 @@
 """Passes that value one row's dual prices on a responder, and cut prices before the row.
 
-A row (information set) charges a responder that knows the state a dual price for each action in its
-states. The *maximum* of an action's prices in a state is the most that a responder who takes this
-action in the whole row can pay of them from there on, in the mean. A *cut* lowers the price of an
-action in a state before the row, so that steering towards high prices does not pay; it is at most
-the action's *reduced cost*: by how much the action is worth less than the best one.
+The game is a graph (:mod:`hogeq.kernels.graph_turns`). A *state* is a position with the value of a
+hidden memory. A *row* is an information set: positions that their player cannot tell apart. A
+*way* is a distribution over the *ends* of a turn, by which an action is played; a *lane* is the
+part of a memory that, with the end, decides the next memory; a *slot* is a way in a lane.
+
+A row charges a responder that knows the state a *dual price* for each action in its states. The
+*maximum* of an action's prices in a state is the most that a responder who takes this action in the
+whole row can pay of them from there on, in the mean. A *cut* lowers the price of an action in a
+state before the row, so that steering towards high prices does not pay; it is at most the action's
+*reduced cost*: by how much the action is worth less than the best one.
 
 Sizes are those of :mod:`hogeq.kernels.priced`. W numbers go side by side in a vector, as long as
 the tuple `columns`, of W zeros: in :func:`value_rise` the maximum of each action's prices and,
@@ -34,14 +39,16 @@ from hogeq.kernels.segments import segment
 from hogeq.kernels.vectors import larger, largest, load, splat, store
 from hogeq.support.aliases import Floats
 
-NONE = -1e9  # less than any maximum of prices
+NO_MAXIMUM = -1e9  # less than any maximum of prices
 BEFORE_ROW, IN_ROW = 1, 2  # positions from which play can come to a row, and those of the row
 
 
 class PricePass(NamedTuple):
-    """Arrays of a pass over one row's prices, at the positions from which play can come to it.
+    """Arrays of a pass over one row's dual prices, backward from the row (an information set).
 
-    Those of W numbers are long enough for any pass, and one with fewer columns fills their begin.
+    W maxima go side by side, each the most that a responder can pay of the prices of one action of
+    the row, from a state on. Arrays of W numbers are long enough for any pass; a pass with fewer
+    columns fills their begin.
     """
 
     predecessors: NDArray[np.int32]  # of each position, one position after another
@@ -62,17 +69,21 @@ class PricePass(NamedTuple):
 
 @part
 def first_of_state(graph, position, memory, columns):
-    """Return where the W numbers of a state begin in an array of all states, (C * H * W,)."""
+    """Return where a state's W numbers begin in an array of all states, (C * H * W,).
+
+    A state is one of C positions with one of H memories; W is the length of `columns`.
+    """
     return (position * graph.action_slot.shape[2] + memory) * len(columns)
 
 
 @kernel
-def find_before_row(graph, own_index, price_pass, members):
-    """Find all positions of a graph from which play can come to a row, an information set.
+def find_positions_before_row(graph, own_index, price_pass, members):
+    """Find all positions of a game's graph from which play can come to a row, an information set.
 
-    Its own positions are `members`, (m,). Written is `price_pass.relation`, (C,): IN_ROW at those,
-    BEFORE_ROW at the positions found, else 0. Returns at how many of both the responder moves; -1
-    if play can come from one member to another, so that a play meets the row twice.
+    `members`, (m,), are the row's own positions. Written is `price_pass.relation`, (C,): IN_ROW at
+    the members, BEFORE_ROW at the positions found, else 0. Returns the number of both at which the
+    responder moves, which `own_index` numbers; or -1 if play can come from one member to another,
+    so that a play meets the row twice.
     """
     relation = price_pass.relation
     num_own = 0
@@ -96,9 +107,10 @@ def find_before_row(graph, own_index, price_pass, members):
 def fill_maxima_at_ends(graph, price_pass, position, columns):
     """Fill `end_maxima`: the most paid of one row's dual prices after each end of a turn.
 
-    The turn is that of a position; W maxima go side by side, one for each action of the row (an
-    information set), for each end and lane: a lane is the part of a memory that, with the end,
-    decides the next memory. Ends lead to states; where one cannot lead to the row, all are 0.
+    The turn is that at `position`. For each end and lane (the part of a memory that, with the end,
+    decides the next memory) W maxima go side by side, one for each action of the row, which is an
+    information set: those of the state to which play comes. They are 0 if no play from there comes
+    to the row.
     """
     lanes, width = num_lanes(graph), len(columns)
     for end in range(graph.num_ends[graph.situation[position]]):
@@ -119,10 +131,11 @@ def fill_maxima_at_ends(graph, price_pass, position, columns):
 
 @part
 def fill_maxima_of_own_ways(graph, responder, price_pass, position, columns):
-    """Fill the most paid of one row's dual prices after each way to play at an own position.
+    """Fill `slot_maxima` at a position where the responder moves: the most paid of a row's prices.
 
-    A way is a distribution over the ends of a turn, by which actions are played. Its W maxima, one
-    for each action of the row, are means over the ends, in `slot_maxima`.
+    They are the W maxima, one for each action of the row (an information set) that has the dual
+    prices, after each way to play. A way is a distribution over the ends of a turn; its maxima are
+    means over the ends, in each lane (the part of a memory that is handed on).
     """
     end_maxima, way_maxima = price_pass.end_maxima, price_pass.slot_maxima
     fill_maxima_at_ends(graph, price_pass, position, columns)
@@ -131,11 +144,12 @@ def fill_maxima_of_own_ways(graph, responder, price_pass, position, columns):
 
 @part
 def fill_maxima_of_others_states(graph, responder, price_pass, position, columns):
-    """Fill `state_maxima` at a position where the other player or nature moves.
+    """Fill `state_maxima` at a position where the other player or nature moves: means over actions.
 
-    They are the most that a responder can pay of one row's dual prices from a state on, W side by
-    side. For each memory: the mean over actions, of the maxima in an action's slot. A slot is a way
-    (a distribution over the ends of a turn) in a lane (the part of a memory that is handed on).
+    A state is the position with a memory. Its W maxima, one for each action of a row (an
+    information set), are the most that a responder can pay of the row's dual prices from there on.
+    Those after an action lie at its slot: a way to play (a distribution over the ends of a turn) in
+    a lane (the part of a memory that is handed on).
     """
     probabilities = probabilities_at(graph, position, responder.play)
     end_maxima, way_maxima = price_pass.end_maxima, price_pass.slot_maxima
@@ -156,22 +170,25 @@ def fill_maxima_of_others_states(graph, responder, price_pass, position, columns
 
 @part
 def slot_maxima(price_pass, slot, columns):
-    """Load the W maxima of a row's dual prices after an action that is played by a slot.
+    """Load the W maxima of a row's dual prices after an action, from the slot of the action.
 
-    A slot is a way (a distribution over the ends of a turn) in a lane (the part of a memory that is
-    handed on). A maximum is the most that a responder can pay of the prices from there on.
+    A slot is a way to play (a distribution over the ends of a turn) in a lane (the part of a memory
+    that is handed on). A maximum is the most that a responder can pay of the prices of one action
+    of the row from there on.
     """
     return load(price_pass.slot_maxima, slot * len(columns), columns)
 
 
 @part
 def fill_gains(graph, responder, price_pass, own, reference_slot, weight, columns):
-    """Fill `gains`: how much more of a row's dual prices is paid by each way than by a reference.
+    """Fill `gains`: how much more of a row's dual prices can be paid after a way than a reference.
 
-    A way is a distribution over the ends of a turn. A way's gain is the largest of the W
-    differences of maxima, the most that can be paid from there on, or 0 if all are below; `weight`
-    is a vector by which they count. The reference is given by its slot, ``way * J + lane``, and
-    compared in that lane alone.
+    A way is a distribution over the ends of a turn, by which an action is played at the own
+    position of number `own`. It has W maxima: the most that can be paid of the prices of each
+    action of the row afterwards. A way's gain is the largest of the W differences of its maxima and
+    the reference's, times `weight`, a vector; 0 if all are negative. The reference is given by its
+    slot, ``way * J + lane``; a lane is the part of a memory that is handed on. Ways are compared in
+    that lane alone.
     """
     lane, reference_way = reference_slot % num_lanes(graph), reference_slot // num_lanes(graph)
     reference_maxima = slot_maxima(price_pass, reference_slot, columns)
@@ -187,10 +204,10 @@ def fill_gains(graph, responder, price_pass, own, reference_slot, weight, column
 def fill_action_values(responder, price_pass, own, memory, slots, columns):
     """Value the actions of a responder in a state, less their dual prices: now, and after a rise.
 
-    The rise of prices in a later row lowers the values of ways to play: by the last of the W
-    numbers of a way in `slot_maxima`. Filled are `values_now` and `values_after`, (K,), at the
-    responder's position of number `own`; returned the largest of each. ``slots[action, memory]`` is
-    where the value of the action's way lies in `way_values`.
+    The state is the responder's position of number `own`, with a memory. The rise of prices in a
+    later row (an information set) lowers the values of ways to play: by the last of the W numbers
+    of a way in `slot_maxima`. Fills `values_now` and `values_after`, (K,), and returns the largest
+    of each. ``slots[action, memory]`` is the entry of the action's way in `way_values`.
     """
     fall = len(columns) - 1  # the column of the fall of the responder's value
     values_now, values_after = price_pass.values_now, price_pass.values_after
@@ -209,14 +226,16 @@ def fill_action_values(responder, price_pass, own, memory, slots, columns):
 def plan_price_cuts(graph, responder, price_pass, position, memory, weight, cut_share, columns):
     """Plan by how much to lower the dual prices of a responder's actions in a state before a row.
 
-    Prices rise in the row. Cuts keep the responder from steering towards the rise: an action's
-    price is cut by how much more of the rise can be paid after it than after the reference, the
-    best action once prices have risen; but by no more than its reduced cost, so that it stays no
-    better. These are steps 1 to 4 of :func:`value_rise`.
+    The state is a position with a memory, the row an information set in which prices rise. Cuts
+    keep the responder from steering towards the rise. An action's price is cut by its gain: how
+    much more of the rise can be paid after it than after the reference, the action that is best
+    once prices have risen. But it is cut by no more than its reduced cost, its loss against the
+    best action, so that it stays no better. These are steps 1 to 4 of :func:`value_rise`.
 
     `weight` is a vector, the share of each gain that cuts cover; `cut_share` the largest share of a
-    reduced cost that is cut. Filled are `price_cuts`, and `state_maxima`: the most that can be paid
-    of the rise from here on, less cuts.
+    reduced cost that is cut. Fills `price_cuts`, and the state's `state_maxima`: W - 1 maxima, the
+    most that can be paid of the rise of each action of the row from here on, less cuts; and the
+    fall of the responder's value.
     """
     own = responder.own_index[position]
     slots = graph.action_slot[graph.situation[position]]
@@ -252,15 +271,17 @@ def plan_price_cuts(graph, responder, price_pass, position, memory, weight, cut_
 def value_rise(graph, responder, price_pass, members, weights, cut_share, columns):
     """Value a rise of one row's dual prices on a responder, and plan cuts of prices before it.
 
-    The row is an information set; the rise is of its actions' prices in its states. Cuts keep the
-    responder from steering towards them. For each state before the row, the last first, where the
-    responder moves:
+    The row is an information set, its states are positions with a memory. A responder, who knows
+    the state, pays the prices of actions there. The maximum of an action of the row is the most
+    that a responder who takes it in the whole row can pay of the rise. Cuts keep the responder from
+    steering towards the rise. For each state before the row, the last first, where the responder
+    moves:
 
-    1. Values of its actions: now, and once its own values have fallen by the rise.
-    2. The action that is then best is the reference; by each other way to play, how much more of
-       the rise can be paid.
-    3. Cuts: an action's price is lowered by at most this gain, weighted; by the growth of its
-       reduced cost by the rise, and by at most the share `cut_share` of its reduced cost before.
+    1. Value its actions: now, and once its own values have fallen by the rise.
+    2. The action that is then best is the reference. The gain of another way to play (a
+       distribution over the ends of the turn) is how much more of the rise can be paid after it.
+    3. Cut an action's price by at most this gain, weighted; at most by the growth of its reduced
+       cost by the rise, plus the share `cut_share` of its reduced cost before.
     4. The maximum of each action of the row is the largest over actions here, less their cuts.
 
     `members`, (m,), are the row's positions. In their states, `state_maxima` of `price_pass` has
@@ -272,7 +293,7 @@ def value_rise(graph, responder, price_pass, members, weights, cut_share, column
     width = len(columns)
     weight = load(weights, 0, columns)
     has_gains = price_pass.has_gains
-    if find_before_row(graph, responder.own_index, price_pass, members) < 0:
+    if find_positions_before_row(graph, responder.own_index, price_pass, members) < 0:
         return False
     for order_index in range(len(graph.position_order) - 1, -1, -1):
         position = graph.position_order[order_index]
@@ -304,18 +325,19 @@ def value_rise(graph, responder, price_pass, members, weights, cut_share, column
 
 @part
 def note_largest(responder, number):
-    """Raise ``responder.largest_size`` to the size of a number, if that is larger."""
+    """Raise ``responder.largest_size`` to the absolute value of a number, if that is larger."""
     responder.largest_size[0] = max(responder.largest_size[0], abs(number))
 
 
 @kernel
 def apply_cuts(graph, responder, price_pass, row_index, row_prices, columns):
-    """Subtract planned cuts from the dual prices at all positions before a row, and lower values.
+    """Subtract planned cuts from a responder's dual prices before a row, and lower its values.
 
-    The cuts are those of :func:`value_rise`: `price_cuts` of `price_pass`. At the positions of the
-    row itself only `values` fall. Cuts are taken off `row_prices`, (n, H, K), too: the row's part
-    of the prices, at the ``row_index[own]`` of an own position; -1 where it has none. The last of
-    the W numbers of a state in `state_maxima` is the fall of its value.
+    The row is an information set. The cuts, `price_cuts` of `price_pass`, and the falls of values,
+    the last of a state's W numbers in `state_maxima`, are those of :func:`value_rise`. At positions
+    before the row prices and values fall, at those of the row only values. Cuts are also subtracted
+    from `row_prices`, (n, H, K), the row's own part of the prices: at index ``row_index[own]`` of
+    the position of number `own`, -1 if it has none.
     """
     fall = len(columns) - 1
     for position in range(len(price_pass.relation)):
@@ -344,9 +366,10 @@ def apply_cuts(graph, responder, price_pass, row_index, row_prices, columns):
 
 @part
 def change_price(responder, prices, row_prices, action, change):
-    """Change an action's price in a state, in `prices` (K,) and in `row_prices` (K,).
+    """Add a change to the dual price of an action in a state, and to one row's part of it.
 
-    The latter are one row's part of them: the sum of the changes that the row has made there.
+    `prices`, (K,), are those of the state's actions, `row_prices`, (K,), the sum of the changes
+    that the row (an information set) has made there.
     """
     row_prices[action] += change
     prices[action] += change
@@ -356,16 +379,17 @@ def change_price(responder, prices, row_prices, action, change):
 
 @part
 def maxima_of_best_actions(graph, responder, price_pass, position, memory, row_prices, columns):
-    """Return the most paid of a row's dual prices after the best actions of a state before it.
+    """Return the most paid of a row's dual prices after the responder's best actions in a state.
 
-    Best actions have no reduced cost: they are worth no less than any other. There are W maxima,
-    the most that can be paid of the prices of each action of the row, from the state on.
-    `row_prices` (K,) is the row's part of the state's prices. Filled is
-    ``price_pass.reduced_costs``, (K,): by how much each action is worth less than the best.
+    The state, a position with a memory, is before the row, an information set. There are W maxima:
+    the most that can be paid of the prices of each action of the row, from the state on. An
+    action's reduced cost is by how much it is worth less than the best one; best actions have none.
+    `row_prices`, (K,), is the row's part of the state's prices. Also fills
+    ``price_pass.reduced_costs``, (K,).
     """
     own = responder.own_index[position]
     slots = graph.action_slot[graph.situation[position]]
-    maxima = splat(NONE, columns)
+    maxima = splat(NO_MAXIMUM, columns)
     for action in range(len(slots)):
         slot = slots[action, memory]
         price = responder.prices[own, memory, action]
@@ -382,13 +406,15 @@ def maxima_of_best_actions(graph, responder, price_pass, position, memory, row_p
 def cut_prices(
     responder, price_pass, prices, slots, memory, row_prices, best, idle, cut_share, columns
 ):
-    """Cut the prices of actions in a state, (K,), after which more of a row's prices is paid.
+    """Cut prices of actions in a state after which more of a row's prices can be paid than `best`.
 
-    More than by `best`, the W maxima by the best actions: the most that can be paid of the prices
-    of each action of the row. The cut is the largest difference, at most the share `cut_share` of
-    the action's reduced cost. Returns the maxima over all actions then. `row_prices`, (K,), are the
-    row's part of the prices, `idle` is large for numbers without an action, else 0;
-    ``slots[action, memory]`` is where an action's maxima lie.
+    The row is an information set. W maxima are the most that can be paid of the dual prices of each
+    action of the row; `best` has those after the state's best actions. A price of another action is
+    cut by the largest excess of its maxima, at most by the share `cut_share` of its reduced cost,
+    its loss against the best. Returns the maxima over all actions after the cuts. `prices`, (K,),
+    are those of the state, `row_prices`, (K,), the row's part of them; `idle`, a vector, is large
+    for columns without an action of the row, else 0; ``slots[action, memory]`` is where an action's
+    maxima lie.
     """
     maxima = best
     for action in range(len(slots)):
@@ -407,11 +433,12 @@ def cut_prices(
 def restore_prices(
     responder, price_pass, prices, slots, memory, row_prices, maxima, idle, restored_share, columns
 ):
-    """Raise the prices of actions in a state, (K,), by which less of all a row's prices is paid.
+    """Raise prices of actions in a state after which less of all a row's prices can be paid.
 
-    Less than the W `maxima`, by all actions of the state: so much of an action's earlier cut is not
-    needed. The rise is the share `restored_share` of the least difference. Other arguments are as
-    of :func:`cut_prices`.
+    Less than `maxima`: the most that can be paid of the dual prices of each of W actions of the row
+    (an information set) after the best of all actions of the state. Then part of the action's
+    earlier cut is not needed. The rise is the share `restored_share` of the least difference. Other
+    arguments are those of :func:`cut_prices`.
     """
     for action in range(len(slots)):
         slot = slots[action, memory]
@@ -427,9 +454,11 @@ def revise_price_cuts(
 ):  # fmt: skip
     """Lower or raise the dual prices of actions in a state before a row: steps 2 to 4 of `revise`.
 
-    `row_prices` (K,) is the row's part of the state's prices; `idle` is large for numbers without
-    an action, else 0. Returns the W maxima: the most that can be paid of the prices of each action
-    of the row from the state on.
+    The state is a position with a memory, the row an information set. Prices before it keep a
+    responder from steering towards the row's prices. `row_prices`, (K,), is the row's part of the
+    state's prices; `idle`, a vector, is large for columns without an action of the row, else 0.
+    Returns the W maxima: the most that can be paid of the prices of each action of the row from the
+    state on.
     """
     slots = graph.action_slot[graph.situation[position]]
     prices = responder.prices[responder.own_index[position], memory]
@@ -453,17 +482,19 @@ def revise(
 ):  # fmt: skip
     """Value all dual prices of one row anew, and move cuts before it so that the bound falls most.
 
-    Cuts lower prices of actions before the row. At each state before the row, the last first, where
-    the responder moves:
+    The row is an information set, its states are positions with a memory. A responder, who knows
+    the state, pays the prices of actions there. Cuts lower prices of actions before the row, so
+    that the responder does not steer towards it. At each state before the row, the last first,
+    where the responder moves:
 
     1. Choose its best action; the reduced cost of every action is by how much it is worth less.
-    2. The maximum of each action of the row, the most paid of its prices from here on: the largest
-       over the actions here without a reduced cost.
-    3. Other actions here: if some maximum is larger by one, lower its price by the difference, but
-       by at most the share `cut_share` of the reduced cost.
-    4. If all maxima are smaller by an action, raise its price by the share `restored_share` of the
-       least difference: so much of its cut is not needed.
-    5. Choose again. However prices move, maxima are no less than by any action.
+    2. The maximum of each action of the row is the most that can be paid of its prices from here
+       on: the largest over the actions here without a reduced cost.
+    3. Of each other action here: if some maximum after it is larger, lower its price by the largest
+       difference, but by at most the share `cut_share` of its reduced cost.
+    4. If all maxima after an action are smaller, raise its price by the share `restored_share` of
+       the least difference: this part of its cut is not needed.
+    5. Choose again. However prices move, maxima are no less than those after any action.
 
     `members`, (m,), are the row's positions, in whose states `state_maxima` has the prices before;
     `row_prices`, (n, H, K), the part of the prices that is this row's, at the ``row_index[own]`` of
@@ -473,7 +504,7 @@ def revise(
     """
     memories = graph.action_slot.shape[2]
     idle_vector = load(idle, 0, columns)  # subtracted: numbers without an action are never largest
-    if find_before_row(graph, responder.own_index, price_pass, members) < 0:
+    if find_positions_before_row(graph, responder.own_index, price_pass, members) < 0:
         return False
     for position in members:
         for memory in range(memories):

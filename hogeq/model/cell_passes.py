@@ -1,6 +1,9 @@
-"""Passes over games with small memories, by kernels written for their terms.
+"""Passes over games of Hog with small memories, by kernels that are generated for a game's tables.
 
-Vectors run over cells of a diagonal; first, where the numbers of a game then lie.
+A *cell* is a pair of scores before a turn, an *afterstate* the scores that a turn leaves before
+they change by landing rules. Vectors run over neighbouring cells of one total of both scores, a
+*diagonal*. :class:`CellLayout` says where a game's numbers then lie, :class:`CellPasses` calls the
+kernels.
 """
 
 from functools import cached_property
@@ -23,7 +26,11 @@ Positions = NDArray[np.int32]
 
 
 def suit_cell_vectors(tables: Tables) -> bool:
-    """Whether a vector can hold cells of one diagonal: all have one situation, and no bonus."""
+    """Whether vectors can run over cells (pairs of scores) of one total of both scores.
+
+    All cells of a total must have one situation, a kind of cell, by which the dice differ; and no
+    roll may have a bonus, points that hidden memory adds.
+    """
     own, opponent = np.indices(tables.situation.shape)
     situation = by_total(tables.situation)[own + opponent]
     is_alike = bool((situation == tables.situation).all())
@@ -31,12 +38,19 @@ def suit_cell_vectors(tables: Tables) -> bool:
 
 
 def _landings_on_board(tables: Tables) -> tuple[Ints, ...]:
-    """Kind, mover's and opponent's score of landings from both scores below the goal, (G, G)."""
+    """Return where scores below the goal land after a turn: three tables, each (G, G).
+
+    They are by the mover's and the opponent's score before the rules of landing, such as a swap:
+    the kind of landing (play goes on, the mover moves again, or it wins), and both scores after it.
+    """
     return tuple(column[: tables.goal, : tables.goal] for column in tables.landings)
 
 
 def by_total(table: NDArray[np.uint8]) -> Ints:
-    """Return the entry of a table of cells (G, G) at the first cell of each total, (2 * G - 1,)."""
+    """Return an entry of a table (G, G) for each total of both scores, (2 * G - 1,).
+
+    The table is by own and opponent's score; the entry is that of the lowest own score.
+    """
     goal = len(table)
     totals = np.arange(2 * goal - 1)
     own = np.maximum(totals - goal + 1, 0)
@@ -44,20 +58,20 @@ def by_total(table: NDArray[np.uint8]) -> Ints:
 
 
 def _power_of_two(rows: int) -> int:
-    """Round up to a power of two."""
+    """Return the least power of two that is no less than a number of rows."""
     return 1 << max(0, rows - 1).bit_length()
 
 
 def _num_vectors(numbers: int, width: int) -> int:
-    """Count the vectors of a width that hold so many numbers: a division, rounded up."""
+    """Count the vectors of `width` numbers that hold so many numbers: a division, rounded up."""
     return (numbers + width - 1) // width
 
 
 class _Group(NamedTuple):
-    """Rolls that lead to the same afterstates: those of one mode of turns and one lane of memories.
+    """Rolls that lead to the same afterstates, the scores after a turn: of one mode and one lane.
 
-    A mode is a kind of turn and whether the roll forces another; memories of one lane carry the
-    same part of themselves along to the next turn.
+    A roll is a number of dice, a mode a kind of turn (which dice) and whether the roll forces
+    another turn. Memories of one lane carry the same part of themselves to the next turn.
     """
 
     kind: int  # of the turn, as the mode has it
@@ -68,10 +82,12 @@ class _Group(NamedTuple):
 
 
 class CellLayout:
-    """Where a game's numbers lie when vectors run over cells of a diagonal.
+    """Where a game's numbers lie when vectors run over cells of one total of both scores.
 
-    :mod:`hogeq.kernels.cell_vectors` defines diagonals, blocks, pages, groups, families and lines.
-    A *position* is an index within a page. Vectors have as many numbers as `cells`.
+    A *cell* is a pair of scores before a turn. A *page* is a block of memory with one number for
+    each cell, or for each afterstate (scores after a turn); a *position* is an index in a page. A
+    *line* is the vector of one roll's values. :mod:`hogeq.kernels.cell_vectors` defines these terms
+    and diagonals, blocks, groups and families. Vectors have as many numbers as `cells`.
     """
 
     groups: Ints
@@ -80,7 +96,7 @@ class CellLayout:
     """(S, H, K): the line in which the kernels value a roll, by situation and memory."""
 
     def __init__(self, tables: Tables, cells: int) -> None:
-        """Lay out the tables of a game for vectors of so many neighbouring cells."""
+        """Lay out a game's tables for vectors of `cells` neighbouring cells, pairs of scores."""
         self.tables = tables
         self.cells = cells
         self.goal = tables.goal
@@ -94,7 +110,7 @@ class CellLayout:
         self.shape = self._shape()
 
     def _board(self) -> Board:
-        """Compute the sizes of pages from how many points ahead turns lead.
+        """Compute the sizes of pages, from the most points by which a turn raises the total score.
 
         A page is one block of memory: rows of numbers by total score, as many as are in use at
         once, each by opponent's score. There are pages of cells (scores before a turn) and pages of
@@ -128,12 +144,12 @@ class CellLayout:
         )
 
     def _shape(self) -> Shape:
-        """Gather the constants that kernels of a game are compiled with: sizes of their tables.
+        """Gather the sizes of a game's tables, which are constants of its compiled kernels.
 
         A page is one block of memory. It has the afterstates (scores after a turn) of one end (1
         forces another turn), one lane (part of the memory that the turn carries along) and one
-        record (what is remembered of the turn). A line is the vector of one roll, for all memories
-        for which it is worth the same.
+        record (what is remembered of the turn). A line is the vector of one roll's values, for all
+        memories for which it is worth the same; `num_sums` counts vectors of sums of dice.
         """
         kind, _, _ = _landings_on_board(self.tables)
         depth = max(family.dice.most_summed for family in self.families)
@@ -153,11 +169,12 @@ class CellLayout:
     # --- groups, families and lines ---
 
     def _group(self, mode: int, lane: int) -> _Group:
-        """Make the group of a mode and a lane, with the rolls that some memory of it plays.
+        """Make the group of a mode and a lane: its rolls lead to the same scores after a turn.
 
-        A mode is a kind of turn and whether the roll forces another; memories of one lane carry the
-        same to the next turn. A group's rolls lead to the same afterstates (scores after a turn).
-        A situation is a kind of cell, by which the modes of rolls differ.
+        A roll is a number of dice, a mode a kind of turn (which dice) and whether the roll forces
+        another. Memories of one lane carry the same part of themselves to the next turn; the rolls
+        are those that some memory of the lane plays in the mode. A situation is a kind of cell
+        (pair of scores), by which the modes of rolls differ.
         """
         in_lane = self.tables.memory_lane == lane  # (H,)
         rolls = []
@@ -175,7 +192,11 @@ class CellLayout:
         return _Group(kind, tuple(rolls), lane, mode, max(summed, default=0))
 
     def _sorted_groups(self) -> list[_Group]:
-        """List the groups in use, those of one family, of the same kind and rolls, side by side."""
+        """List the groups in use, sorted, so that groups of the same kind and rolls are neighbours.
+
+        A group is the rolls of one kind of turn (the dice) in one lane, the part of the memory that
+        a turn carries along; groups of the same kind and rolls are a family.
+        """
         pairs = {
             (int(mode), int(lane))
             for memory, lane in enumerate(self.tables.memory_lane)
@@ -184,14 +205,15 @@ class CellLayout:
         return sorted(self._group(mode, lane) for mode, lane in pairs)
 
     def _lay_out_groups(self) -> None:
-        """Set `families`, `groups`, `line_of_roll`, `num_sums` and `num_lines`.
+        """Lay out the vectors of all groups of rolls: set `groups`, `families`, `line_of_roll`.
 
         A group has the rolls of one kind of turn and one lane, a part of the memory that the turn
         carries along. Each group gets a row of `groups`: where its numbers begin. These are its
         first page (a block of memory with the scores after a turn, for one record of the turn); its
         first vector of sums of dice; and, in each situation (a kind of cell), its first line (the
         vector of one roll's values). Groups of the same kind and rolls, neighbours in the list,
-        join a family: one kernel's code serves all.
+        join a family, for which the same emitted code serves. Also set are
+        `num_sums`, the number of vectors of sums, and `num_lines`, the most lines of a situation.
         """
         tables = self.tables
         families: list[Family] = []
@@ -221,12 +243,12 @@ class CellLayout:
         self.num_lines = int(num_lines.max())
 
     def _dice(self, group: _Group) -> Dice:
-        """Restrict the dice of a group's kind of turn to the rolls that the group plays.
+        """Restrict the dice of a kind of turn to the rolls, numbers of dice, that a group plays.
 
-        A group has the rolls of one kind of turn that lead to the same afterstates (scores after a
-        turn). The dice of a kind say which rolls are sums of dice (`is_sum`), and have targets:
-        outcomes apart from sums, each with the weight that every roll has on it. Targets that no
-        roll of the group has are left out.
+        A group has the rolls of one kind of turn that lead to the same scores after a turn. The
+        dice of a kind mark the rolls that are sums of dice (`is_sum`), and have targets: other
+        outcomes, each with its probability (weight) for every roll. Targets that no roll of the
+        group has are left out.
         """
         played = {roll for rolls in group.situation_rolls for roll in rolls}
         dice = self.tables.dice_of_kind[group.kind]
@@ -244,13 +266,13 @@ class CellLayout:
 
     @cached_property
     def handover(self) -> Ints:
-        """Which memory moves next after each page of afterstates, a block of memory: (pages, 3).
+        """Value of the hidden memory that comes after each page of afterstates: (pages, 3).
 
-        Memories are states of the hidden memory, by number. A page has the afterstates (scores
-        after a turn) of one end of the turn (1 forces another turn), one lane (part of the memory
-        that is carried along), and one record (what is remembered of the turn). The columns are the
-        end; the number of the memory that moves next if the other player does; and that if the same
-        player does, counted on from the number of memories.
+        An afterstate is the scores after a turn. A page, a block of memory, has the afterstates of
+        one end of the turn (1 forces another turn), one lane (part of the hidden memory that is
+        carried along), and one record (what is remembered of the turn). Values of the hidden memory
+        are numbered from 0 to H - 1. The columns are the end; the next value if the other player
+        moves next; and H plus the next value if the same player does.
         """
         next_memory = self.tables.next_memory  # (2, W, J), by whether the same player moves again
         rows = [
@@ -263,14 +285,15 @@ class CellLayout:
 
     @cached_property
     def landing(self) -> Positions:
-        """Where each afterstate (scores after a turn) lands: on a cell, or where play is over.
+        """Index of the cell on which each afterstate, the scores after a turn, lands.
 
-        The table is by end of the turn (1 forces another), total of both scores and opponent's
-        score: (ends, totals, width). An entry is twice a position, plus 1 if the same player moves
-        again. A position is an index into a page of cells, the block of memory with one number for
-        each cell, a pair of scores: rows by total, of which the row is ``total % cell_rows``, each
-        by opponent's score. The last numbers of a page are constants, a loss first and a win last:
-        their positions stand where play is over.
+        The table, (ends, totals, n), is by end of the turn (1 forces another), total of both scores
+        and opponent's score. A cell is a pair of scores before the next turn. An entry is twice a
+        position, plus 1 if the same player moves again. A position is an index into a page, the
+        block of memory with one number for each cell: rows by total, that of a total being
+        ``total % cell_rows``, each by opponent's score. The last numbers of a page are constants,
+        the value of a loss first and that of a win last; an afterstate at which play is over has
+        the position of one of them.
         """
         goal, board = self.goal, self.board
         # First the afterstates past the board, of which a landing says whether they win.
@@ -299,14 +322,14 @@ class CellLayout:
 
     @cached_property
     def no_dice(self) -> Positions:
-        """Index of the afterstate, the scores that a turn leaves, of rolling no dice.
+        """Index of the afterstate, the scores after the turn, that rolling no dice leads to.
 
-        The table is by kind of turn, total of both scores and opponent's score: (D, 2 * G - 1,
-        width). An index counts numbers through several pages, blocks of memory that lie one after
-        another, one for each record: what is remembered of the turn. A page has rows by total, of
-        which the row is ``total % afterstate_rows``, each by the opponent's score. Its last numbers
-        are constants, a loss first and a win last; where the turn decides the game, the index is
-        that of one of them.
+        The table, (D, 2 * G - 1, n), is by kind of turn, total of both scores and opponent's score
+        before the turn. An index counts numbers through several pages, blocks of memory that lie
+        one after another, one for each record: what is remembered of the turn. A page has rows by
+        total, that of a total being ``total % afterstate_rows``, each by the opponent's score. Its
+        last numbers are constants, the value of a loss first and that of a win last; if the turn
+        decides the game, the index is that of one of them.
         """
         tables, goal, board = self.tables, self.goal, self.board
         own, opponent = np.indices((goal, goal))  # scores before the turn
@@ -330,15 +353,14 @@ class CellLayout:
 
     @cached_property
     def sums_past_goal(self) -> Floats:
-        """Win probability by the sum of n dice from an own score at the goal or past it.
+        """Win probability by the sum of n dice without a 1, from own scores at the goal or past it.
 
-        Sums of more dice, from scores below the goal, are computed from these: a sum of n + 1 dice
-        is the mean over the faces of a die of sums of n dice so many points higher. Dice that show
-        a 1 count 0, as in all sums; values depend on whether the final scores win. The table is by
-        kind of turn, total of both scores less the goal, block, n from 0, and cell of the block:
-        (D, G - 1 + sides, blocks, depth, cells). A block has as many cells (pairs of scores) as a
-        vector has numbers, neighbours of one total. Blocks are counted backward, from the one that
-        has the cell whose own score is the goal.
+        Values of more dice, from scores below the goal, are computed from these: that of n + 1 dice
+        is the mean, over the faces of a die, of those of n dice from a score so many points higher;
+        the face 1 counts 0. The shape is (D, G - 1 + sides, blocks, depth, cells): by kind of turn,
+        total of both scores less the goal, block, n from 0, and cell of the block. A block has as
+        many cells (pairs of scores) as a vector has numbers, neighbours of one total. Blocks are
+        counted backward, from the one that has the cell whose own score is the goal.
         """
         tables, goal, cells, shape = self.tables, self.goal, self.cells, self.shape
         most_sides, depth = shape.most_sides, shape.past_goal_depth
@@ -369,11 +391,12 @@ class CellLayout:
 
 
 def _pages(shape: Shape, board: Board, seats: int, dtype: DTypeLike) -> dict[str, NDArray[Any]]:
-    """Allocate pages, blocks of memory, for so many seats (players of matches): zeros by name.
+    """Allocate the pages of all seats, filled with zeros: two arrays, (pages, size), by name.
 
-    Arrays are (pages, size). A page of afterstates has a number for each pair of scores after a
-    turn; one of cells, for each pair of scores before a turn. Each memory has two pages of cells:
-    of the values or the reach to which turns of the other player lead, and own turns.
+    A page is a block of memory with one number, a value or a reach probability, for each pair of
+    scores: in `afterstates` after a turn, in `cells` before one. A seat is a player of a match. In
+    each seat every value of the hidden memory has two pages of cells: one that turns of the other
+    player lead to, and one that own turns lead to.
     """
     return {
         "afterstates": zeros((seats * shape.num_pages, board.afterstate_page), dtype),
@@ -382,8 +405,9 @@ def _pages(shape: Shape, board: Board, seats: int, dtype: DTypeLike) -> dict[str
 
 
 class CellPasses:
-    """Passes of one player (self-play), or of one player against n opponents.
+    """Forward and backward passes of one player in self-play, or against n opponents.
 
+    A forward pass computes the reach of all states of the game, a backward pass their values.
     `matches` is n, `players` 1 in self-play and else 2. Dictionaries have the arguments of the
     kernels by name; `hogeq/kernels/cell_passes.py` describes them.
     """
@@ -393,10 +417,11 @@ class CellPasses:
     ) -> None:
         """Make the two kernels of a game, and all arrays that they read and write, by name.
 
-        Kernels are compiled for the `shape`, sizes of the game's tables. They take the sizes of the
-        `board`, tables of the `layout`, which says where numbers lie, and arrays to be filled.
-        Pages are blocks of memory with a number for each pair of scores, `sums` the values of sums
-        of dice, and `lines` the values of rolls, of one vector of cells.
+        Kernels are compiled for the `shape`, sizes of the game's tables that do not depend on the
+        goal. Their arguments are the sizes of the `board`, which depend on it, tables of the
+        `layout`, which say where numbers lie, and arrays to be filled. Pages are blocks of memory
+        with a number for each pair of scores; `sums` has the values of sums of dice, `lines` those
+        of rolls, for one vector of cells (pairs of scores).
         """
         cells = 64 // np.dtype(dtype).itemsize  # of a vector of 64 bytes
         layout = CellLayout(tables, cells)
@@ -442,10 +467,12 @@ class CellPasses:
         }
 
     def forward(self, policies: Floats, *, memories: bool = True) -> Floats:
-        """Compute the reach of the player's cells against each opponent: `each_reach`, (n, G, G).
+        """Compute the probability of reaching the player's cells against each opponent, (n, G, G).
 
-        `policies` are (1 + n, G, G, K), the player's first, or one alone in self-play. The reach of
-        hidden states is stored for a pass backward, unless `memories` is False.
+        A cell is a pair of scores. `policies` are (1 + n, G, G, K), the player's first; in
+        self-play there is only this one. The reach of states, cells with a value of the hidden
+        memory, is stored for a pass backward, unless `memories` is False. The result is
+        `each_reach`.
         """
         for match, cell_reach in enumerate(self.each_reach):
             self._reach_program(
@@ -462,11 +489,13 @@ class CellPasses:
     def backward(
         self, role: int, policies: Floats, reach: Reach, temperature: float, damping: float
     ) -> tuple[Floats, int]:
-        """Compute values of all cells against all opponents, the player acting by its role.
+        """Compute values of all cells (pairs of scores) against all opponents, from the end back.
 
-        COUNTERFACTUAL fills `action_values`, (G, G, K); ASCEND and SOFTMAX change the first of the
-        `policies`. `reach` is that of the mixture of opponents. Returns the win probability of each
-        player when moving first, (n, players), and how many rows ASCEND changed.
+        The `role` says what the pass does at each cell: EVALUATE changes nothing, COUNTERFACTUAL
+        fills `action_values`, (G, G, K), ASCEND and SOFTMAX change the row of the player's policy,
+        the first of `policies`. `reach` is that of the mixture of opponents. Returns the win
+        probability of each player when moving first, (n, players), and how many rows ASCEND
+        changed.
         """
         self._value_program(
             **self._arguments,
@@ -482,7 +511,7 @@ class CellPasses:
         return self._starts, int(self._changes[0])
 
     def win_rate(self, matrices: Ints) -> WinRate:
-        """Exact win rate of the first of two matrices, int64 (2, G, G)."""
+        """Compute the exact win rate of the first of two matrices (numbers of dice), (2, G, G)."""
         rolls = matrices.astype(np.float64)
         unread_reach = Reach(self.each_reach[0], np.ones(1))
         # Temperature and damping are for roles that change the policy.

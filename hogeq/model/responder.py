@@ -130,7 +130,7 @@ class SeatPasses:
         """
         row_positions = self.positions[self.positions_of_row(row)]
         return int(
-            row_maxima.find_before_row(
+            row_maxima.find_positions_before_row(
                 self.pass_graph, self.own_index, self.price_pass, row_positions
             )
         )
@@ -395,7 +395,7 @@ class PricedResponder:
         passes = self.passes
         positions, memories, actions = row_prices.shape
         width = width_of(actions)
-        idle = np.full(width, -2.0 * row_maxima.NONE)
+        idle = np.full(width, -2.0 * row_maxima.NO_MAXIMUM)
         idle[:actions] = 0.0
         columns = np.zeros((positions, memories, width))
         columns[:, :, :actions] = row_prices

@@ -1,6 +1,9 @@
 """Upper bounds on best responses, with a proof that anyone can check: search, and check again.
 
-:mod:`hogeq.search.certificate_files` has the file.
+The bound is a Lagrangian dual (``docs/exact-response.md``): a responder that knows the whole state
+pays *dual prices* for its actions, by state. A *row* is an information set, whose states a player
+who forgets cannot tell apart. A certificate lists the *steps*, each of which changes the prices of
+one row. :mod:`hogeq.search.certificate_files` has the file.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,7 +36,7 @@ COVER = 1.2  # how far falls of prices outweigh rises at most
 RAISED_SHARE = 0.4  # share of a reduced cost that a row charges; later visits charge more
 LOWERED_SHARE = 0.1  # share of reduced costs by which prices in a row are lowered
 # Order of visits:
-LEAST_SHARE_OF_LOSS = 0.003  # of a row's loss by forgetting, by which a step lowers the bound
+LEAST_SHARE_OF_LOSS = 0.003  # of a row's loss by forgetting, by which a step must lower the bound
 ROWS_PER_BATCH = 100  # rows that are visited before all are put in order again
 ROWS_PER_CLOCK_CHECK = 100  # rows whose losses are computed between two looks at the clock
 LEAST_PROMISE = 1e-10  # expected gain of a row that is visited, in units of the largest payoff
@@ -43,7 +46,11 @@ LEAST_GAIN_OF_BATCH = 1e-8  # the search ends after a batch that lowers the boun
 
 
 def hog_problems(rules: Rules, strategy: Strategy) -> list[Problem]:
-    """Pose the problem of a responder in Hog, player 0, against each policy that can be drawn."""
+    """Pose the problem of a best responder in Hog, against each policy that a strategy may draw.
+
+    The responder is player 0. A mixture draws one of several policies, so it poses several
+    problems, each with the probability of its policy; a policy or a matrix poses one.
+    """
     require_few_actions(rules.num_actions)  # before the graph is made
     graph = of_hog(rules)
     order = near_first(graph, rules.size)  # of positions, for the cache
@@ -63,7 +70,11 @@ def hog_problems(rules: Rules, strategy: Strategy) -> list[Problem]:
 def check_certificate(
     certificate: Certificate, problems: Sequence[Problem] | None = None
 ) -> Certificate:
-    """Prove a certificate again from its steps; the problems are by default those in Hog."""
+    """Prove a certificate's bound on responses again, from its steps; trust none of its numbers.
+
+    A step changes dual prices. The problems are those of a responder to the certificate's strategy,
+    by default in Hog, one for each policy that the strategy may draw.
+    """
     strategy = certificate.strategy
     if problems is None:
         problems = hog_problems(certificate.rules, strategy)
@@ -71,12 +82,13 @@ def check_certificate(
 
 
 def certificate_of(game: Rules | OtherGame, strategy: Strategy, proved: LiftedBound) -> Certificate:
-    """Make a certificate of a bound on responses to a strategy; in Hog it is at most 1.
+    """Make the certificate of a proved bound on responses to a strategy.
 
-    It has the steps of the proof: changes of dual prices. A margin in it is for rounding.
+    It has the steps of the proof, which are changes of dual prices, and the margin for rounding
+    that the bound includes. Win rates in Hog are at most 1.
     """
-    most = 1.0 if isinstance(game, Rules) else np.inf
-    bound = min(most, proved.bound())
+    largest_payoff = 1.0 if isinstance(game, Rules) else np.inf
+    bound = min(largest_payoff, proved.bound())
     return Certificate(
         game=game,
         strategy=strategy,
@@ -86,7 +98,7 @@ def certificate_of(game: Rules | OtherGame, strategy: Strategy, proved: LiftedBo
         unit=proved.unit,
         is_told=proved.is_told,
         margin=proved.margin() * proved.unit,
-        full_memory_bound=float(min(most, proved.full_memory_bound)),
+        full_memory_bound=float(min(largest_payoff, proved.full_memory_bound)),
     )
 
 
@@ -96,14 +108,17 @@ def certify(
     clock: Callable[[], float] | None = None,
     shown: Callable[[float], str] = percent,
 ) -> LiftedBound:
-    """Search for steps of a proof that lower a bound on responses, in so many seconds.
+    """Search for a low upper bound on a player's best payoff, and its proof, in so many seconds.
+
+    The problems are those of one responder against each policy of its opponent's mixture. The proof
+    is a list of steps, each a change of the dual prices of one row (information set).
 
     1. The bound begins as the value of a responder with full memory.
-    2. Visit the rows by their expected gains: each changes the prices that the responder pays for
-       its actions, if that lowers the bound.
+    2. Visit the rows by their expected gains: a visit changes the prices that the responder pays
+       for its actions, if that lowers the bound.
     3. End if a batch of rows gains nothing, or time or steps are used up.
 
-    `shown` writes the bound in the progress that is shown; `clock` tells the seconds.
+    `shown` formats the bound for the progress line; `clock` returns the seconds.
     """
     deadline = Deadline(seconds, clock)
     search = _Search(problems, deadline)
@@ -122,37 +137,40 @@ def certify(
 
 
 class _Search:
-    """Order in which rows raise and revise prices: largest expected gain first, by earlier gains.
+    """Descent of the bound, row by row: the row with the largest expected gain is next.
 
-    Block coordinate descent, in which a block leaves reduced costs that it does not need to others
-    (Werner, Prusa and Dlask 2020, "Relative interior rule in block-coordinate descent").
+    A row is an information set. Its visit changes the dual prices of actions in its states, which
+    a responder that knows the state pays. This is block coordinate descent, in which a block leaves
+    reduced costs that it does not need to others (Werner, Prusa and Dlask 2020, "Relative interior
+    rule in block-coordinate descent").
     """
 
     def __init__(self, problems: Sequence[Problem], deadline: Deadline) -> None:
-        """Solve the responder with full memory, whose value is the first bound."""
+        """Value a responder with full memory, who knows the state: that is the first bound."""
         self.deadline = deadline
         self.bound = LiftedBound(problems)
         self.seconds_to_solve = deadline.spent
         rows, _ = self.bound.shape
-        self.largest_gains = np.zeros(rows)  # (R,), most that a row can lower the bound by
+        self.largest_gains = np.zeros(rows)  # (R,), most by which a row can lower the bound
         self.success = np.ones(rows)  # (R,), share of that by which recent visits lowered it
-        self.value_before = np.inf  # of the bound, when the last rows were given
+        self.value_before = np.inf  # of the bound, when the last rows were chosen
 
     @property
     def has_ended(self) -> bool:
-        """Whether steps are used up, or no more time is left than the end takes."""
+        """Whether the steps of a proof are used up, or only the time for its end is left."""
         # At the end the responder is solved anew, which takes as long as the beginning did.
         has_no_time = self.deadline.left <= self.seconds_to_solve
         is_full = len(self.bound.steps) > MOST_STEPS - STEPS_OF_A_VISIT
         return has_no_time or is_full
 
     def next_rows(self) -> list[int]:
-        """Give the next rows to visit, the largest expected gain first; none to end the search.
+        """Choose the next rows to visit, the largest expected gain first; none ends the search.
 
-        The largest gain of a row is its loss by forgetting and the most that a responder
-        who forgets can pay of the row's part of the prices; the expected one is that
-        times the row's success, the share of it by which recent visits lowered the bound. There are
-        no rows either if the search has ended, before or while losses are computed.
+        A row is an information set, and a visit changes its dual prices. Its largest gain is the
+        sum of its loss by forgetting and of its maximum, the most that a responder who forgets can
+        pay of its prices. The expected gain is that times the row's success, the share of it by
+        which recent visits lowered the bound. The list is also empty if the search has ended,
+        before or while losses are computed.
         """
         if self.has_ended:
             return []
@@ -179,17 +197,23 @@ class _Search:
         The bound is a Lagrangian dual: the value of a responder that knows every state and pays the
         prices for its actions, plus for each row its maximum, the most that a responder who
         takes one action in the whole row can pay of them. A visit is one step of block coordinate
-        descent, over the prices that are the row's:
-
-        1. Revise them, if they are stored; that never raises the bound.
-        2. Raise them by a share of the loss of the best common action, if the value falls by enough
-           more than the maximum rises. Rows that a play meets twice cannot have prices.
-        3. Update the row's success, which orders later visits: a moving average of the gain of a
-           visit, as a share of the largest one possible.
+        descent, over the prices that are the row's: it revises them, if they are stored, which
+        never raises the bound; then it raises them.
         """
         value_before = self.bound.value
         if self.bound.can_revise(row):
             self.bound.take(Revision(row, lowered=LOWERED_SHARE, lent=LARGEST_CUT_SHARE))
+        self.raise_prices(row)
+        self.update_success(row, value_before - self.bound.value)
+
+    def raise_prices(self, row: int) -> None:
+        """Raise a row's dual prices by a share of its loss by forgetting, if the bound then falls.
+
+        The row is an information set. Its loss is that of a responder that knows the state and
+        takes the best common action in all states of the row. The bound falls by the fall of this
+        responder's value less the rise of the row's maximum, the most that can be paid of its
+        prices. Rows that a play meets twice cannot have prices.
+        """
         losses = self.bound.loss(row)  # (K,), of the same action in all states
         action = int(losses.argmin())
         loss = float(losses[action])
@@ -200,8 +224,12 @@ class _Search:
             fall_of_value, rise_of_maximum = self.bound.gain(step)
             if fall_of_value - rise_of_maximum > LEAST_SHARE_OF_LOSS * loss:
                 self.bound.take(step)
-        share_gained = (value_before - self.bound.value) / max(
-            self.largest_gains[row], NEGLIGIBLE_PRICE
-        )
+
+    def update_success(self, row: int, gain: float) -> None:
+        """Update a row's success, which orders later visits, by the fall of the bound in a visit.
+
+        It is a moving average of the gains of visits, as shares of the largest gain possible.
+        """
+        share_gained = gain / max(self.largest_gains[row], NEGLIGIBLE_PRICE)
         success = 0.2 * self.success[row] + 0.8 * share_gained
         self.success[row] = np.clip(success, LEAST_SUCCESS, 1.0)

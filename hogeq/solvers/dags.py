@@ -1,4 +1,8 @@
-"""Belief DAGs as a game for regret minimisers, and equilibria in mixtures by all methods."""
+"""Belief DAGs as a game for regret minimisers, and equilibria in mixtures by all methods.
+
+A *belief DAG* (:mod:`hogeq.trees.beliefs`) is a graph of a player's decisions, each of which sets
+one information set; its flows are the player's mixtures. A *choice* is an action at a decision.
+"""
 
 from collections.abc import Sequence
 from functools import lru_cache, partial
@@ -18,7 +22,7 @@ from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.pacing import Pace
 from hogeq.trees import columns
 from hogeq.trees.absent_results import solve_absent_minded
-from hogeq.trees.beliefs import BeliefDag, Choices
+from hogeq.trees.beliefs import BeliefDag, Mask
 from hogeq.trees.columns import Side, Solving
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.restricted import Mixed
@@ -40,15 +44,19 @@ MOST_LIKELY_DECISIONS: Final = 8_000  # decisions with which it begins: a linear
 
 
 class DagEngine:
-    """Decisions of the belief DAGs of both players, as rows; and loops that minimise regret there.
+    """A game tree of two players for regret minimisers: its rows are D decisions of belief DAGs.
 
-    Rows and Minimiser of :mod:`hogeq.model.protocol`, and no passes.
+    A belief DAG is a graph of a player's decisions, each at one information set, whose flows are
+    the player's mixtures. A policy, (D, K), has the rows of the first player, then those of the
+    second. The class has the methods of Rows and Minimiser in :mod:`hogeq.model.protocol`, and no
+    passes.
     """
 
     has_scores = seats_share_rows = positions_recur = False
     has_memory = False  # a player comes to a decision in one way
 
     def __init__(self, tree: FlatTree, dags: Sequence[BeliefDag] = ()) -> None:
+        """Take the belief DAGs of both players, or build them if none are given."""
         self.tree, self.num_actions = tree, tree.num_actions
         self.dags = [*dags] or require_dags(tree, build_dags(tree))
         self.payoffs = sequence_payoffs(*(dag.form for dag in self.dags))
@@ -56,7 +64,7 @@ class DagEngine:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Shape of a policy: decisions of both players, and actions."""
+        """Shape of a policy, (D, K): decisions of both players, and actions."""
         return sum(dag.num_decisions for dag in self.dags), self.num_actions
 
     @property
@@ -65,24 +73,24 @@ class DagEngine:
         first = self.dags[0].num_decisions
         return slice(0, first), slice(first, None)
 
-    def choice_weights(self, policy: Floats) -> list[Floats]:
-        """Probabilities of each player's choices, (C,), from a policy (D, K) of all decisions.
+    def choice_probabilities(self, policy: Floats) -> list[Floats]:
+        """Pack the probabilities of a policy, (D, K), of all decisions: (C,) for each player.
 
-        The first choice is the begin of play, of probability 1; the others are the actions of each
-        decision, one decision after the other.
+        A decision is a node of a player's belief DAG. Choice 0 is the begin of play, of probability
+        1; the others are the actions of each decision, one decision after the other.
         """
         actions = np.arange(self.num_actions)
-        weights = []
+        probabilities = []
         for dag, rows in zip(self.dags, self.seat_rows, strict=True):
             num_choices = np.diff(dag.choice_offsets)[:, None]  # of each decision, K at most
             is_choice = actions < num_choices
-            weights.append(np.append(1.0, policy[rows][is_choice]))
-        return weights
+            probabilities.append(np.append(1.0, policy[rows][is_choice]))
+        return probabilities
 
     def mixed(self, policy: Floats) -> list[Mixed]:
-        """Turn a policy (D, K) of all decisions of belief DAGs into a mixture of each player."""
-        weights = self.choice_weights(policy)
-        return [Mixed.of(dag, own) for dag, own in zip(self.dags, weights, strict=True)]
+        """Make each player's mixture of a policy, (D, K), of all decisions of both belief DAGs."""
+        pairs = zip(self.dags, self.choice_probabilities(policy), strict=True)
+        return [Mixed.of(dag, probabilities) for dag, probabilities in pairs]
 
     def run(
         self,
@@ -97,12 +105,14 @@ class DagEngine:
     ) -> None:
         """Do an iteration of regret minimisation for each row of `factors`, in place.
 
-        `regrets`, `prediction` and `strategy_sum` are tables of all decisions of both players,
-        (D, K). A row of `factors` has the weight of the iteration in the average, and the discounts
-        of positive and of negative regrets. `plus` cuts negative regrets to 0, and `epsilon` is the
-        least probability of an action.
+        A decision is a node of a player's belief DAG, a choice an action there; a sequence is what
+        the player met and did so far. `regrets`, `prediction` and `strategy_sum` are tables of all
+        decisions of both players, (D, K). A row of `factors` has the weight of the iteration in the
+        average, and the discounts of positive and of negative regrets. `plus` cuts negative regrets
+        to 0, and `epsilon` is the least probability of an action.
 
-        1. Match regrets at all decisions: strategies, flows of probability, sequence weights.
+        1. Match regrets at all decisions. This gives strategies (probabilities at decisions), flows
+           (of choices, from the begin of play), and sequence weights (the same of sequences).
         2. Value each sequence of a player against the other's sequence weights.
         3. Update regrets from the last decision to the first, then strategy, flow and weights; both
            players at once, or one after the other if `alternating`.
@@ -139,7 +149,8 @@ class DagEngine:
     def _fill_flow(self, player: int, strategy: Floats, flow: Floats) -> None:
         """Fill a player's flow, (C,): the probability with which its play makes each choice.
 
-        `strategy` are the player's decisions, (D, K).
+        A choice is an action at a decision of the belief DAG; `strategy`, (D, K), has its
+        probability there.
         """
         first_actions = np.arange(len(strategy)) * self.num_actions  # in the flat strategy
         kernel_dag = self.dags[player].kernel_dag
@@ -148,21 +159,22 @@ class DagEngine:
 
 @lru_cache(maxsize=2)
 def dag_engine(tree: FlatTree) -> DagEngine:
-    """Build the engine of a tree's belief DAGs, or give that of an earlier call."""
+    """Build the belief DAGs of both players of a tree, as rows for regret minimisers; cached."""
     return DagEngine(tree)
 
 
 def solve_tree(tree: FlatTree, limit: float | Deadline, method: str = "auto") -> Equilibrium:
-    """Solve a game tree in mixtures by a named method, in so many seconds.
+    """Find an equilibrium of a game tree in mixtures by a named method, in so many seconds.
 
-    ``dag`` and ``columns`` are those of :mod:`hogeq.trees.columns`; ``cfr`` runs discounted CFR
-    over belief DAGs. ``auto`` goes on until the bounds on the value meet or the time is over, and
-    keeps the best:
+    ``dag`` (one linear program over both players' belief DAGs) and ``columns`` (a double oracle
+    over pure strategies) are those of :mod:`hogeq.trees.columns`; ``cfr`` runs discounted CFR over
+    belief DAGs. ``auto`` continues until the bounds on the value meet or the time is over, and
+    keeps the best bounds:
 
-    1. Generate columns without DAGs in a fifth of the time; or, where nobody forgets, solve one
-       linear program in half of it.
-    2. Build the belief DAGs. Where there is no time for that, mix iterates of CFR+ in half of the
-       rest (:mod:`hogeq.solvers.iterates`), and go on with step 1.
+    1. Generate columns without DAGs in a fifth of the time; or, if nobody forgets, solve one linear
+       program in half of it.
+    2. Build the belief DAGs. If there is no time for that, mix iterates of CFR+ in half of the rest
+       (:mod:`hogeq.solvers.iterates`), and continue with step 1.
     3. Solve small DAGs whole by a linear program. Of large ones take the part that discounted CFR
        plays after some rounds, if it is small enough, and generate columns.
     4. Else leave all the time to CFR.
@@ -196,9 +208,10 @@ def solve_tree(tree: FlatTree, limit: float | Deadline, method: str = "auto") ->
 
 
 def _solve_absent_minded(tree: FlatTree, deadline: Deadline, method: str) -> Equilibrium:
-    """Solve a tree in which a play can meet an information set twice, which excludes most methods.
+    """Solve a tree in which a play can meet an information set twice, so few methods apply.
 
-    A single player has an optimum, by branch and bound; two players generate columns.
+    The optimum of a single player is found by branch and bound. For two players a double oracle
+    generates columns (strategies) and solves the game among them.
     """
     if method not in {"auto", "columns"}:
         allowed = "auto or columns, where an information set can be met twice in a play"
@@ -210,11 +223,12 @@ def _solve_absent_minded(tree: FlatTree, deadline: Deadline, method: str) -> Equ
 
 
 def _solve_without_dags(solving: Solving) -> Equilibrium:
-    """Mix iterates of CFR+ in half of the time; if the bounds do not meet, go on with columns.
+    """Mix iterates of CFR+ in half of the time; if the bounds do not meet, generate columns.
 
-    Columns are pure strategies, or parts of DAGs, of a restricted game that a double oracle extends
-    by best responses; `solving` keeps the best bounds and strategies. The method of the result is
-    the one that its bounds come from.
+    A linear program finds the best mixture of the iterates. Columns are pure strategies, or parts
+    of belief DAGs, of a restricted game, which a double oracle extends by best responses. `solving`
+    keeps the best bounds and strategies. The method of the result is the one that its bounds come
+    from.
     """
     ends_before = solving.ends
     mix_iterates(solving, solving.deadline.share(MIXING_SHARE))
@@ -227,11 +241,12 @@ def _solve_without_dags(solving: Solving) -> Equilibrium:
 
 
 def _solve_by_dags(solving: Solving, engine: DagEngine) -> Equilibrium:
-    """Solve a tree by linear programs over both belief DAGs, or over a part that CFR plays.
+    """Solve a tree by linear programs over both belief DAGs, or over parts that CFR plays.
 
-    Small DAGs are solved whole. For large ones CFR runs some rounds, until a third of all the time
-    is over at the latest, and column generation begins with its likely choices; if these are too
-    many, CFR alone goes on.
+    A belief DAG is a graph of a player's decisions, whose flows are mixtures; a choice is an action
+    there. Small DAGs are solved whole. For large ones discounted CFR runs some rounds, at most a
+    third of the time, and column generation begins with its likely choices. If these are too many,
+    CFR continues alone.
     """
     minimiser = DiscountedCFR()
     solving.sides = [Side(dag.form, dag) for dag in engine.dags]
@@ -243,7 +258,8 @@ def _solve_by_dags(solving: Solving, engine: DagEngine) -> Equilibrium:
     state = minimiser.init(engine)
     third_left = max(deadline.seconds / 3.0 - deadline.spent, 0.0)
     rounds_deadline = deadline.within(third_left)
-    state, likely_choices = _likely_choices(engine, minimiser, state, rounds_deadline)
+    state = _run_rounds(engine, minimiser, state, rounds_deadline)
+    likely_choices = _find_likely_choices(engine, minimiser.average(engine, state))
     if likely_choices is None:
         return _solve_by_cfr(solving, engine, state)
     for side, choices in zip(solving.sides, likely_choices, strict=True):
@@ -255,10 +271,11 @@ def _solve_by_dags(solving: Solving, engine: DagEngine) -> Equilibrium:
 
 
 def _solve_by_cfr(solving: Solving, engine: DagEngine, state: RegretState) -> Equilibrium:
-    """Go on with discounted CFR over belief DAGs, until the bounds meet or the time is over.
+    """Continue discounted CFR over belief DAGs from a state, until bounds meet or time is over.
 
-    The bounds are exact best responses to the average mixtures, whenever the number of iterations
-    has grown by a tenth. The last part of the time is for strategies of the result.
+    A belief DAG is a graph whose flows are a player's mixtures. The bounds are the payoffs of best
+    responses to the average mixtures, computed whenever the number of iterations has grown by a
+    tenth. The last `DRAWING_SHARE` of the time is for drawing the strategies of the result.
     """
     minimiser = DiscountedCFR()
     solving.sides = [Side(dag.form, dag) for dag in engine.dags]
@@ -283,34 +300,31 @@ def _solve_by_cfr(solving: Solving, engine: DagEngine, state: RegretState) -> Eq
     return solving.result("cfr")
 
 
-def _likely_choices(
+def _run_rounds(
     engine: DagEngine, minimiser: DiscountedCFR, state: RegretState, deadline: Deadline
-) -> tuple[RegretState, list[Choices] | None]:
-    """Run some rounds of CFR, and list each player's choices that its average is likely to make.
-
-    Returns the state after them, and the choices of :func:`_find_likely_choices`.
-    """
+) -> RegretState:
+    """Continue CFR over belief DAGs to `CFR_ROUNDS` iterations, or until the time is over."""
     pace = Pace()
     steps = partial(minimiser.iterate_by_loops, engine)
     while int(state.iteration) < CFR_ROUNDS and not deadline.is_over:
         state, _ = pace.steps(steps, state, CFR_ROUNDS - int(state.iteration))
-    return state, _find_likely_choices(engine, minimiser.average(engine, state))
+    return state
 
 
-def _find_likely_choices(engine: DagEngine, policy: Floats) -> list[Choices] | None:
-    """Find the choices of both players' belief DAGs that a policy is likely to make.
+def _find_likely_choices(engine: DagEngine, policy: Floats) -> list[Mask] | None:
+    """Mark the choices of each player's belief DAG, (C,), that a policy, (D, K), is likely to make.
 
-    Returns for each player whether a choice is a likely one, (C,). The likeliest choice of each
-    decision always is. Others need a probability at the decision, and a probability that play
-    makes them: this is raised, through `LEAST_FLOWS`, until few enough decisions are left that a
-    linear program has time for them. None if it never is.
+    A choice is an action at a decision, a node of the DAG. The likeliest one of each decision is
+    always marked. Others need at least `LEAST_PROBABILITY` at the decision, and a least probability
+    that play makes them. The latter is raised, through `LEAST_FLOWS`, until few enough decisions
+    are reached for a linear program. None if they are too many in the end.
     """
-    weights = engine.choice_weights(policy)
+    by_player = engine.choice_probabilities(policy)
     mixtures = engine.mixed(policy)
     for least_flow in LEAST_FLOWS:
         likely_choices = []
         num_decisions = 0
-        for mixture, probabilities in zip(mixtures, weights, strict=True):
+        for mixture, probabilities in zip(mixtures, by_player, strict=True):
             dag = mixture.dag
             is_reached = mixture.flow >= least_flow
             is_likely = dag.allowed_choices & (probabilities >= LEAST_PROBABILITY) & is_reached

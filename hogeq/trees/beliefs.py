@@ -1,22 +1,30 @@
-"""Belief DAG of a forgetful player: all of its mixtures, as flows.
+"""Belief DAG of a player who forgets: a graph whose flows are all mixtures of the player.
 
 B. H. Zhang, G. Farina and T. Sandholm, "Team belief DAG: generalizing the sequence form to team
 games", ICML 2023, arXiv 2202.00789. Here beliefs hold refined information sets in place of nodes,
 so nodes that others alone tell apart count once; and a decision sets one row, not all of a belief.
 
-A *belief* is a set of refined information sets at which the player may act next, as others and
-chance have it, by its own choices so far. It falls apart into components: two are linked if one row
-lies at or below both. A *decision* takes an action of the first row of a belief; in place of its
-refined information sets come those after the action, and what results falls apart again. Equal
-beliefs are one decision. Rows come by rank, and rows of one rank in a fixed order. Hence:
+A *row* is an information set. A *sequence* is the player's rows and actions on the way to a node;
+a *refined* information set is a row after one sequence.
 
-1. After a decision play comes to its row no more: not from the rest of the belief, whose ranks are
-   no lower, nor from other beliefs, which share no row with it. So a pure strategy is a choice at
-   each decision that it comes to, and such choices are a pure strategy.
-2. A pure strategy comes to a decision in one way at most. So *flows*, which pass on at a decision
+- A *belief* is a set of refined information sets, its members, at which the player may act next,
+  given its own choices so far; the others and chance decide to which of them play comes. A belief
+  is split into components: two members are linked if some row lies at or below both.
+- A *decision* is a node of the DAG: it sets the first row of a belief to an action. Equal beliefs
+  are one decision. Rows come by rank, and rows of one rank in a fixed order.
+- A *choice* is an action at a decision. It replaces the members of the row by the refined
+  information sets that follow the action; the new belief is split, and its parts lead to decisions.
+
+Hence:
+
+1. After a decision play meets its row no more: not from the rest of the belief, whose ranks are no
+   lower, nor from other beliefs, which share no row with it. So a pure strategy is a choice at each
+   decision that it reaches, and any such choices are a pure strategy.
+2. A pure strategy reaches a decision in one way at most. So *flows*, which pass on at a decision
    what comes in, are the convex hull of pure strategies: the mixtures of the player.
 3. Each choice takes the action in the refined information sets of its row in the belief. Summed
-   over decisions this gives the realisation weight of each sequence: a linear map of flows.
+   over decisions this gives the realisation weight of each sequence, the product of the player's
+   own probabilities: a linear map of flows.
 
 A player who forgets nothing has one decision for each information set: the sequence form.
 """
@@ -39,12 +47,12 @@ from hogeq.support.messages import HogeqError
 from hogeq.trees.packed import components_by_key, first_entries, first_maximum, offsets
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm
 
-MOST: Final = 20_000_000
-"""Most entries of a DAG that is built whole: some ten seconds, and some gigabytes."""
+MOST_DAG_ENTRIES: Final = 20_000_000
+"""Of a DAG that is built whole: some ten seconds, and some gigabytes."""
 
 MOST_DRAWN: Final = 1000  # most strategies of a mixture in a result
 
-Choices = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 
 
 class TooLargeError(HogeqError):
@@ -57,19 +65,23 @@ class TooSlowError(TooLargeError):
 
 @dataclass(frozen=True, eq=False)
 class BeliefDag:
-    """D decisions in an order of plays, E edges into them, and C choices.
+    """D decisions, E edges into them, and C choices: a graph whose flows are a player's mixtures.
 
-    Choice ``choice_offsets[d] + a`` is action a at decision d. A flow x, (C,), has the reach
-    probabilities of choices. Choice 0 is the begin of play, of probability 1.
+    A decision sets one row (information set) to an action, a choice is an action at a decision, and
+    an edge leads from a choice to a decision after it. Decisions are in an order of plays. Choice
+    ``choice_offsets[d] + a`` is action a at decision d; choice 0 is the begin of play. A flow,
+    (C,), has the probability with which the player makes each choice; 1 at the begin. S sequences
+    are the player's rows and actions so far; a realisation plan, (S,), has the products of the
+    player's own probabilities along them.
     """
 
     form: SequenceForm
     row_of_decision: Ints  # (D,), row that it sets; -1 for a draw of a strategy
     edge_source: Ints  # (E,), choice that each edge comes from
     edge_target: Ints  # (E,), decision that each edge leads to, in rising order
-    plan_matrix: csr_array  # (S, C), 1 where a choice takes a sequence: turns a flow into a plan
+    plan_matrix: csr_array  # (S, C), 1 where a choice takes a sequence: plan = matrix @ flow
     choice_offsets: Ints  # (D + 1,), first choice of each decision; then C
-    allowed_choices: Choices  # (C,), False for choices that the DAG leaves out
+    allowed_choices: Mask  # (C,), False for choices that the DAG leaves out
 
     @property
     def num_decisions(self) -> int:
@@ -83,14 +95,15 @@ class BeliefDag:
 
     @cached_property
     def decision_of_choice(self) -> Ints:
-        """Decision of each choice, -1 for the begin, (C,)."""
+        """Decision of each choice, (C,); -1 for choice 0, the begin of play."""
         num_choices = np.diff(self.choice_offsets, prepend=0)  # of the begin, of each decision
         return np.repeat(np.arange(-1, self.num_decisions), num_choices)
 
     def equations(self) -> csr_array:
-        """Return the matrix A, (1 + D, C), of the flows x with A x = (1, 0, 0, ...).
+        """Return the matrix A, (1 + D, C), with which flows x solve A x = (1, 0, 0, ...).
 
-        The begin is 1; the choices of a decision sum to what its edges bring in.
+        A flow has the probability of every choice. That of the begin is 1; those of a decision's
+        choices sum to those of the choices from which edges lead to it.
         """
         rows = 1 + np.append(self.decision_of_choice, self.edge_target)
         columns = np.append(np.arange(self.num_choices), self.edge_source)
@@ -99,59 +112,71 @@ class BeliefDag:
 
     @property
     def inflow(self) -> Floats:
-        """Right sides of the equations of a flow, (1 + D,): 1 for the begin, else 0."""
+        """Right sides of :meth:`equations`, (1 + D,): 1 for the begin of play, else 0."""
         return (np.arange(1 + self.num_decisions) == 0).astype(float)
 
     @cached_property
     def kernel_dag(self) -> dag_flows.Dag:
-        """Edges and choices as kernels take them: edges lie in the order of their targets."""
+        """Edges and choices as compiled kernels take them: packed, decision by decision."""
         edge_offsets = np.searchsorted(self.edge_target, np.arange(1 + self.num_decisions))
         return dag_flows.Dag(edge_offsets, self.edge_source, self.choice_offsets)
 
     def flow(self, probabilities: Floats) -> Floats:
-        """Compute the flow, (C,), of probabilities of choices at decisions, (C,)."""
+        """Compute the probability that the player makes each choice, (C,), its flow.
+
+        `probabilities`, (C,), are those of the choices once play is at their decisions.
+        """
         flow = np.zeros(self.num_choices)
         dag_flows.flow_on(self.kernel_dag, probabilities, self.choice_offsets, flow)
         return flow
 
-    def best_choices(self, values: Floats) -> Ints:
-        """Find the best choice at each decision by backward induction, (D,).
+    def solve_backward(self, values: Floats) -> tuple[Floats, Ints]:
+        """Value choices with the best choices that follow, (C,); find the best choices, (D,).
 
-        `values`, (C,), are those of choices alone; the value of the best choices that follow is
-        added in place.
+        `values`, (C,), are those of each choice alone. By backward induction the best value of a
+        decision is added to the choices that lead to it; the value of choice 0 is the total.
         """
-        chosen = self.choice_offsets[:-1].copy()
-        dag_flows.rise_best(self.kernel_dag, self.allowed_choices, values, chosen)
-        return chosen
+        values = values.copy()
+        best = self.choice_offsets[:-1].copy()
+        dag_flows.rise_best(self.kernel_dag, self.allowed_choices, values, best)
+        return values, best
 
     def upper_bound(self, values: Floats) -> float:
-        """Bound a best response's payoff from above by values of choices, (C,): sums round up."""
+        """Bound a best response's payoff from above by the values of choices alone, (C,).
+
+        The backward induction is that of :meth:`solve_backward`, with all sums rounded upward.
+        """
         values = values.copy()
         dag_flows.rise_above(self.kernel_dag, self.allowed_choices, values)
         return float(values[0])
 
     def respond(self, payoffs: Floats) -> tuple[float, Floats]:
-        """Find a best response to payoffs of sequences, (S,): its payoff, and its choices, (C,)."""
-        values = self.plan_matrix.T @ payoffs
+        """Find a best response to payoffs of sequences, (S,): return its payoff and its choices.
+
+        A sequence is what the player met and did so far. The choices are probabilities at
+        decisions, (C,): 1 for the best choice of each, and else 0.
+        """
+        values, best = self.solve_backward(self.plan_matrix.T @ payoffs)
         probabilities = np.zeros(len(values))
-        probabilities[self.best_choices(values)] = 1.0
+        probabilities[best] = 1.0
         return float(values[0]), probabilities
 
     def decision_totals(self, weights: NDArray[Any]) -> Floats:
-        """For each choice, sum the weights of all choices at its decision, (C,)."""
+        """Sum weights of choices, (C,), by decision; return the sum at each choice's, (C,)."""
         decision = 1 + self.decision_of_choice  # of each choice; 0 for the begin
         return np.bincount(decision, weights)[decision].astype(np.float64)
 
     def likeliest_choices(self, weights: Floats) -> Ints:
-        """Give the allowed choice of most weight at each decision, (D,)."""
+        """Find the allowed choice of the largest weight at each decision, (D,), by weights (C,)."""
         allowed_weights = np.where(self.allowed_choices, weights, -1.0)
         without_begin = allowed_weights[1:], self.choice_offsets[:-1] - 1
         return 1 + first_maximum(*without_begin)
 
     def choice_probabilities(self, flow: Floats) -> Floats:
-        """Compute probabilities at decisions, (C,), of a flow that may be inexact.
+        """Compute the probability of each choice at its decision, (C,), from a flow, (C,).
 
-        A decision that the flow does not reach is uniform over its allowed choices.
+        The flow has the probability with which play makes each choice, and may be inexact. A
+        decision that it does not reach is uniform over its allowed choices.
         """
         weights = np.where(self.allowed_choices, np.maximum(flow, 0.0), 0.0)
         total = self.decision_totals(weights)
@@ -159,22 +184,22 @@ class BeliefDag:
         uniform = self.allowed_choices / np.maximum(num_allowed, 1.0)  # 0 if none is allowed
         return np.where(total > 0.0, weights / np.where(total > 0.0, total, 1.0), uniform)
 
-    def by_choice(self, of_decisions: Choices, of_begin: bool) -> Choices:
-        """Spread answers for decisions, (D,), to their choices, (C,), with one for the begin."""
-        return np.append(of_decisions, of_begin)[self.decision_of_choice]  # -1 takes the last
+    def mark_choices_of(self, decisions: Mask, has_begin: bool) -> Mask:
+        """Mark all choices, (C,), of marked decisions, (D,), and choice 0 if `has_begin`."""
+        return np.append(decisions, has_begin)[self.decision_of_choice]  # -1 takes the last
 
-    def restrict(self, kept: Choices) -> tuple["BeliefDag", Ints]:
-        """Return the sub-DAG of some choices, (C,), and the numbers that its choices have here.
+    def restrict(self, kept: Mask) -> tuple["BeliefDag", Ints]:
+        """Return the part of the DAG that some choices reach, and its choices' numbers here.
 
-        Decisions that these choices do not reach are left out. Other decisions have as many choices
-        as before, of which those not in `kept` are not allowed.
+        `kept`, (C,), marks these choices. Decisions that they do not reach are left out. Other
+        decisions have as many choices as before, of which those not `kept` are not allowed.
         """
         kept = kept & self.allowed_choices
         kept[0] = True  # the begin
         is_used = self.flow(kept.astype(float))[self.edge_source] > 0.0  # (E,)
         is_reached = np.zeros(self.num_decisions, bool)
         is_reached[self.edge_target[is_used]] = True
-        stays = self.by_choice(is_reached, of_begin=True)
+        stays = self.mark_choices_of(is_reached, has_begin=True)
         choices = np.flatnonzero(stays)
         new_choice = np.cumsum(stays) - 1
         new_decision = np.cumsum(is_reached) - 1
@@ -190,11 +215,13 @@ class BeliefDag:
         return dag, choices
 
     def decompose(self, flow: Floats) -> Iterator[tuple[float, Floats]]:
-        """Split a flow, (C,), into policies: yield weights, of sum 1, and realisation plans, (S,).
+        """Split a mixture into policies: yield weights, of sum 1, and realisation plans, (S,).
 
-        A policy has one distribution for each row; so it must reach one decision of a row at most.
+        The mixture is a flow, (C,), the probability with which play makes each choice. A policy has
+        one distribution for each row (information set), so it must not reach two decisions that
+        set the same row.
 
-        1. Above rows of several decisions take the likeliest choice, with probability 1.
+        1. At decisions above such rows take the likeliest choice, with probability 1.
         2. Elsewhere take the probabilities of the flow that is left. This is a policy.
         3. Give it the largest weight that the flow allows, subtract it, and go to 1. Each round
            uses up a choice of step 1.
@@ -218,28 +245,29 @@ class BeliefDag:
             remaining[quotient.argmin()] = 0.0  # exactly, so that the loop ends
         yield float(remaining[0]), dag.plan_matrix @ policy_flow  # with all that is left
 
-    def choices_to_fix(self) -> Choices:
-        """Mark choices, (C,), at decisions that a policy must take purely; and the begin.
+    def choices_to_fix(self) -> Mask:
+        """Mark choices, (C,), at decisions where a policy must not mix; and the begin of play.
 
-        They are decisions above rows that several decisions set, and draws of a whole strategy. If
-        each of them takes one choice, a policy reaches one decision of a row at most.
+        They are decisions above rows (information sets) that several decisions set, and draws of a
+        whole strategy. If each of them takes one choice, with probability 1, then the player
+        reaches at most one of the decisions that set a row: so its choices are a policy.
         """
         row = self.form.original_row[self.row_of_decision]
         is_draw = self.row_of_decision < 0
         is_repeated = is_draw | np.isin(row, np.flatnonzero(np.bincount(row) > 1))  # (D,)
-        repeated = self.by_choice(is_repeated, of_begin=False).astype(float)  # (C,), 1 or 0
+        repeated = self.mark_choices_of(is_repeated, has_begin=False).astype(float)  # (C,), 1 or 0
         # With these as values, backward induction counts repeated rows from each choice on.
-        repeated_from_choice = repeated.copy()
-        self.best_choices(repeated_from_choice)
+        repeated_from_choice, _ = self.solve_backward(repeated)
         is_above = self.decision_totals(repeated_from_choice - repeated > 0.0) > 0.0
-        return self.by_choice(is_draw, of_begin=True) | is_above
+        return self.mark_choices_of(is_draw, has_begin=True) | is_above
 
 
 def spanned_dag(form: SequenceForm, strategies: Floats, deadline: Deadline = FOREVER) -> BeliefDag:
-    """Build the part of a player's belief DAG that some pure strategies, (n, R, K), reach.
+    """Build a belief DAG whose mixtures include some pure strategies, (n, R, K).
 
-    One decision draws one of the strategies where rows have no order, so that there is no DAG, and
-    where the part is too large or there is no time to build it. These may be policies, too.
+    It is the part of the player's belief DAG that these strategies reach. If there is no DAG, since
+    rows (information sets) have no order, or the part is too large or there is no time to build it,
+    it is :func:`mixture_dag`. Without an order the strategies may be policies, too.
     """
     if form.inflated.has_row_order:
         with suppress(TooLargeError):
@@ -249,10 +277,10 @@ def spanned_dag(form: SequenceForm, strategies: Floats, deadline: Deadline = FOR
 
 
 def mixture_dag(form: SequenceForm, strategies: Floats) -> BeliefDag:
-    """Make a belief DAG of one decision, which draws one of some strategies, (n, R, K).
+    """Make a DAG of one decision, which draws one of n strategies, (n, R, K), before play begins.
 
-    Its row is -1, for it is no information set; choice 0 is the begin, choice 1 + i takes strategy
-    i.
+    The decision has row -1, because it sets no information set. Choice 0 is the begin of play,
+    choice 1 + i takes strategy i.
     """
     begin_plan = csr_array((1, form.num_sequences))  # choice 0 takes no sequence
     # One by one, since a plan has few sequences.
@@ -275,7 +303,11 @@ def mixture_dag(form: SequenceForm, strategies: Floats) -> BeliefDag:
 
 
 def recall_dag(form: SequenceForm) -> BeliefDag:
-    """Make the DAG of a player with perfect recall, the sequence form: choices are sequences."""
+    """Make the belief DAG of a player with perfect recall: it is the sequence form.
+
+    A decision is a refined information set, a row after one sequence of own actions; a choice is a
+    sequence.
+    """
     return BeliefDag(
         form,
         row_of_decision=form.row_of_refined,  # inflation, which takes long, would not matter
@@ -288,20 +320,27 @@ def recall_dag(form: SequenceForm) -> BeliefDag:
 
 
 def build_belief_dag(
-    form: SequenceForm, plans: Ints | None = None, most: int = MOST, deadline: Deadline = FOREVER
+    form: SequenceForm,
+    plans: Ints | None = None,
+    most: int = MOST_DAG_ENTRIES,
+    deadline: Deadline = FOREVER,
 ) -> BeliefDag:
-    """Build a player's belief DAG, or the part of it that some pure strategies reach.
+    """Build the graph whose flows are a player's mixtures, or the part that n strategies reach.
 
-    `plans`, (n, R'), are these strategies, an action of each inflated row. `TooLargeError` if the
-    DAG has more than `most` entries, or `TooSlowError` if more than there is time for.
+    `plans`, (n, R'), are these pure strategies: an action at each row after inflation, which splits
+    the information sets of `form`. `TooLargeError` if the DAG has more than `most` entries, or
+    `TooSlowError` if it has more than there is time for.
     """
     if plans is None and not len(form.inflated.shared_rows):
         return recall_dag(form)
-    return _Builder(form, plans, most, deadline).dag()
+    return _Builder(form, plans, most, deadline).build()
 
 
 class _Beliefs(NamedTuple):
-    """B beliefs to which choices lead; a belief that several choices lead to is there each time."""
+    """B beliefs, sets of refined information sets at which the player may act next after a choice.
+
+    If several choices lead to equal beliefs, each choice has its own entry.
+    """
 
     parent_choice: Ints  # (B,), the choice that leads there
     sizes: Ints  # (B,), number of members
@@ -311,15 +350,19 @@ class _Beliefs(NamedTuple):
 
 
 class _Builder:
-    """Builds a belief DAG: beliefs are taken in the order of their rows, all of one turn at once.
+    """Builds a belief DAG, turn by turn: a decision for each distinct belief, then those after it.
 
-    With `plans`, (n, R'), it is the part of the DAG that these pure strategies reach.
+    A belief is a set of refined information sets at which the player may act next; a turn is the
+    place of a row in the order in which decisions set rows.
     """
 
     def __init__(
         self, form: SequenceForm, plans: Ints | None, most: int, deadline: Deadline
     ) -> None:
-        """Begin a DAG without decisions; `plans`, (n, R), are pure strategies, or None for all."""
+        """Begin with no decisions. `plans`, (n, R'), are pure strategies that the DAG has to span.
+
+        They have an action for each inflated row; None for all pure strategies.
+        """
         self.form = form
         self.inflated = form.inflated
         self.tree = self.inflated.tree
@@ -327,8 +370,9 @@ class _Builder:
         self.deadline = deadline
         self.is_whole = plans is None
         self.plans = np.zeros((0, self.tree.num_rows), np.int64) if plans is None else plans
-        self.below, self.turn = _below_and_turns(self.inflated, deadline)
-        # Beliefs by the turn of their first row.
+        # Rows at or below each refined information set, (J, R'), and its turn, (J,).
+        self.rows_below, self.turn = _below_and_turns(self.inflated, deadline)
+        # Beliefs that have no decision yet, by the turn of their first row.
         self.waiting: list[list[_Beliefs]] = [[] for _ in range(1 + int(self.turn.max(initial=0)))]
         # Refined information sets by the sequence before them, and the first after each sequence.
         self.refined_by_parent = np.argsort(self.inflated.parent_sequence, kind="stable")
@@ -337,16 +381,17 @@ class _Builder:
         size = 2, self.inflated.num_refined  # two random numbers of each, to hash beliefs by
         self.keys = np.random.default_rng(0).integers(2**63, size=size, dtype=np.uint64)
         # The DAG so far: its size, choice 0 included, and its arrays in parts, to be joined.
-        self.entries = 0
+        self.num_entries = 0
         self.num_decisions = 0
         self.num_choices = 0
-        self.rows = [np.zeros(0, np.int64)]  # of decisions
-        self.allowed = [np.ones(1, bool)]  # of choices
-        self.edges = [np.zeros((2, 0), np.int64)]  # choices, and the decisions that they lead to
-        self.taken = [np.zeros((2, 1), np.int64)]  # sequences, and the choices that take them
+        self.row_parts = [np.zeros(0, np.int64)]  # of decisions
+        self.allowed_parts = [np.ones(1, bool)]  # of choices
+        # Choices, and the decisions that they lead to; sequences, and the choices that take them.
+        self.edge_parts = [np.zeros((2, 0), np.int64)]
+        self.plan_parts = [np.zeros((2, 1), np.int64)]
 
-    def dag(self) -> BeliefDag:
-        """Build the DAG: decide the beliefs of each turn, then join the parts of the arrays.
+    def build(self) -> BeliefDag:
+        """Build the DAG: make decisions of the beliefs of each turn, then join their arrays.
 
         A belief is a set of refined information sets at which the player may act next. Those before
         any own action come first; a turn is the place of a row in the order of decisions.
@@ -354,21 +399,21 @@ class _Builder:
         first_refined = self.refined_by_parent[: self.child_offsets[1]]  # after the empty sequence
         every_strategy = np.arange(len(self.plans))
         takers = np.array([len(self.plans)]), every_strategy  # of choice 0, the begin
-        self.enter(np.zeros(len(first_refined), np.int64), first_refined, takers)
+        self.add_beliefs(np.zeros(len(first_refined), np.int64), first_refined, takers)
         self.num_choices = 1
         for turn, waiting in enumerate(self.waiting):
             while waiting:  # again if a belief had two rows of this turn
                 beliefs = _Beliefs(*map(np.concatenate, zip(*waiting, strict=True)))
                 waiting.clear()
-                self.decide(turn, beliefs)
-        return self.join()
+                self.add_decisions(turn, beliefs)
+        return self.join_parts()
 
-    def join(self) -> BeliefDag:
-        """Join the parts of the arrays to a DAG, with edges in the order of their targets."""
-        sequences, choices = np.concatenate(self.taken, axis=1)
-        allowed = np.concatenate(self.allowed)
-        rows = np.concatenate(self.rows)
-        source, target = np.concatenate(self.edges, axis=1)
+    def join_parts(self) -> BeliefDag:
+        """Join the arrays of all decisions to a DAG, with edges in the order of their targets."""
+        sequences, choices = np.concatenate(self.plan_parts, axis=1)
+        allowed = np.concatenate(self.allowed_parts)
+        rows = np.concatenate(self.row_parts)
+        source, target = np.concatenate(self.edge_parts, axis=1)
         order = np.argsort(target, kind="stable")
         shape = self.inflated.num_sequences, len(allowed)
         return BeliefDag(
@@ -381,20 +426,21 @@ class _Builder:
             allowed_choices=allowed,
         )
 
-    def enter(self, choice: Ints, refined: Ints, takers: tuple[Ints, Ints]) -> None:
-        """Split what follows choices into beliefs, which wait for the turns of their first rows.
+    def add_beliefs(self, choice: Ints, refined: Ints, takers: tuple[Ints, Ints]) -> None:
+        """Split refined information sets that follow choices into beliefs; put them into `waiting`.
 
-        A belief is a set of refined information sets (a row after one sequence of own actions) at
-        which the player may act next, and which must be decided together. Each refined information
-        set, (m,), comes after a new choice, (m,), and is reached by the pure strategies that take
-        this. `takers` are their number, of each new choice, and the strategies, choice by choice.
+        A refined information set is a row after one sequence of own actions. A belief is a set of
+        those at which the player may act next after a choice; two are in one belief if they are
+        linked, directly or not, by a row at or below both. Each of m `refined` comes after a new
+        `choice`, (m,), and is reached by the pure strategies that take this. `takers` are their
+        number, of each new choice, and the strategies, choice by choice.
         """
         if not len(refined):
             return
         num_takers, strategies = takers
         first_strategy = offsets(num_takers)
-        self.require(int(np.diff(self.below.indptr)[refined].sum()))
-        belief = _components(choice, self.below[refined])
+        self.require_room(int(np.diff(self.rows_below.indptr)[refined].sum()))
+        belief = _components(choice, self.rows_below[refined])
         order = np.lexsort((refined, belief))
         refined = refined[order]
         first = np.flatnonzero(np.diff(belief[order], prepend=-1))  # first member of each belief
@@ -414,26 +460,26 @@ class _Builder:
             )
             self.waiting[turn].append(beliefs)
 
-    def require(self, new_entries: int) -> None:
-        """Raise an error if so many new entries are too many, or if there is no time for them."""
-        if self.entries + new_entries > self.most:
+    def require_room(self, new_entries: int) -> None:
+        """Refuse a DAG with so many more entries, if it is too large or there is no time."""
+        if self.num_entries + new_entries > self.most:
             raise TooLargeError(f"a belief DAG of more than {self.most:,} entries")
         if not self.deadline.allows(new_entries):
-            raise TooSlowError(f"a belief DAG of more than {self.entries:,} entries")
+            raise TooSlowError(f"a belief DAG of more than {self.num_entries:,} entries")
 
-    def decide(self, turn: int, beliefs: _Beliefs) -> None:
-        """Add a decision for each set of equal beliefs of a turn; enter the beliefs after it.
+    def add_decisions(self, turn: int, beliefs: _Beliefs) -> None:
+        """Add a decision for each distinct belief of a turn, and the beliefs that follow it.
 
-        A belief is a set of refined information sets at which the player may act next, a decision a
-        node of the belief DAG, a choice an action there.
+        A belief is a set of refined information sets at which the player may act next, its members;
+        a decision is a node of the belief DAG, a choice an action there.
 
         1. A decision sets the first row of this turn that a member of its belief has.
-        2. A choice takes an action at the members of this row. In place of these members come the
-           refined information sets after the action.
-        3. The other members stay, and all that results is split into beliefs.
+        2. A choice takes an action at the members of this row. The refined information sets after
+           the action replace them.
+        3. The other members stay. What results after a choice is split into beliefs.
         """
-        representative, decision_of = self.distinct(beliefs)
-        self.edges.append(np.stack([beliefs.parent_choice, self.num_decisions + decision_of]))
+        representative, decision_of = self.find_distinct(beliefs)
+        self.edge_parts.append(np.stack([beliefs.parent_choice, self.num_decisions + decision_of]))
         sizes = beliefs.sizes[representative]
         begin = first_entries(beliefs.sizes)[representative]
         members = beliefs.members[spans(begin, begin + sizes)]
@@ -448,29 +494,30 @@ class _Builder:
         allowed = (takers[0] > 0) | self.is_whole
         num_allowed = np.bincount(owner[allowed], minlength=len(row))
         new_entries = len(beliefs.parent_choice) + int((sizes * num_allowed).sum())
-        self.require(new_entries)
-        self.entries += new_entries
+        self.require_room(new_entries)
+        self.num_entries += new_entries
         member, choice = _pair_with_choices(decision, allowed, num_allowed)
         acts = is_of_row[member]  # of each pair
         refined = members[member]
         sequence = (self.inflated.sequence_offsets[refined] + action[choice])[acts]
-        self.taken.append(np.stack([sequence, self.num_choices + choice[acts]]))
+        self.plan_parts.append(np.stack([sequence, self.num_choices + choice[acts]]))
         # 3. What follows the sequences, and the members that stay, each after a choice.
         begin = self.child_offsets[sequence]
         end = self.child_offsets[sequence + 1]
         after = self.refined_by_parent[spans(begin, end)]
         before = np.append(np.repeat(choice[acts], end - begin), choice[~acts])
-        self.enter(before, np.append(after, refined[~acts]), takers)
+        self.add_beliefs(before, np.append(after, refined[~acts]), takers)
         self.num_decisions += len(row)
         self.num_choices += len(owner)
-        self.rows.append(row)
-        self.allowed.append(allowed)
+        self.row_parts.append(row)
+        self.allowed_parts.append(allowed)
 
-    def rows_to_set(self, turn: int, members: Ints, sizes: Ints) -> tuple[Ints, Choices]:
-        """Choose the first row of a turn that each of D' beliefs has, (D',), and mark its members.
+    def rows_to_set(self, turn: int, members: Ints, sizes: Ints) -> tuple[Ints, Mask]:
+        """Find the first row of a turn in each of D' beliefs, (D',), and mark the row's members.
 
-        `members` are refined information sets, those of one belief after another, by the sizes of
-        beliefs, (D',).
+        A belief is a set of refined information sets (a row after one sequence of own actions).
+        `members` are those of all beliefs, one belief after another, and `sizes`, (D',), their
+        numbers.
         """
         # Rows of later turns count as R, which is larger than any row.
         is_due = self.turn[members] == turn
@@ -478,11 +525,12 @@ class _Builder:
         row = np.minimum.reduceat(rows, first_entries(sizes))
         return row, rows == np.repeat(row, sizes)
 
-    def distinct(self, beliefs: _Beliefs) -> tuple[Ints, Ints]:
-        """Find equal beliefs by hashes: one of each kind, (D',), and the kind of each, (B,).
+    def find_distinct(self, beliefs: _Beliefs) -> tuple[Ints, Ints]:
+        """Find distinct sets among B beliefs: a representative of each, (D',), and whose each is.
 
-        A belief is a set of refined information sets at which the player may act next, its members.
-        Its hash is the pair of sums of two random numbers of each member.
+        A belief is a set of refined information sets, its members; the second array, (B,), has the
+        number of its representative. Equal sets are found by hashes: a hash is the pair of sums of
+        two random numbers of each member.
         """
         first = first_entries(beliefs.sizes)
         hashes = np.add.reduceat(self.keys[:, beliefs.members], first, axis=1)  # (2, B)
@@ -510,12 +558,12 @@ class _Builder:
         return num_takers, strategy[np.argsort(choice, kind="stable")]
 
 
-def _pair_with_choices(decision: Ints, allowed: Choices, num_allowed: Ints) -> tuple[Ints, Ints]:
-    """Pair every member of beliefs with every allowed choice of its decision.
+def _pair_with_choices(decision: Ints, allowed: Mask, num_allowed: Ints) -> tuple[Ints, Ints]:
+    """Pair each of m members of beliefs with each allowed choice of its decision.
 
     Given are the decision of each member, (m,), whether each choice is allowed, (C',), decision by
-    decision, and the number of those of each decision, (D',). Returns the members and the choices
-    of all pairs, as their indices.
+    decision, and the number of allowed choices of each decision, (D',). Returns two arrays: the
+    index of the member and that of the choice, of each pair.
     """
     member = np.repeat(np.arange(len(decision)), num_allowed[decision])
     allowed_offsets = offsets(num_allowed)
@@ -524,7 +572,11 @@ def _pair_with_choices(decision: Ints, allowed: Choices, num_allowed: Ints) -> t
 
 
 def _below_and_turns(form: SequenceForm, deadline: Deadline) -> tuple[csr_array, Ints]:
-    """Find the rows below refined information sets, (J, R), and their turns, (J,), once."""
+    """Give the rows at or below each refined information set, (J, R), and its turn, (J,); cached.
+
+    A refined information set is a row after one sequence of own actions; a turn is the place of its
+    row in the order in which a belief DAG sets rows.
+    """
     if "below and turns" not in form.cache:
         below = _rows_below(form, deadline)
         form.cache["below and turns"] = below, _assign_turns(form, below)
@@ -571,9 +623,10 @@ def _assign_turns(form: SequenceForm, below: csr_array) -> Ints:
 
 
 def _components(group: Ints, below: csr_array) -> Ints:
-    """Find the components of refined information sets, (n,), each of which is in a group, (n,).
+    """Label n refined information sets with their components, (n,).
 
-    Two are linked if they are in one group and a row lies at or below both, `below` (n, R).
+    Two are linked if they are in one `group`, (n,), and some row lies at or below both. The sparse
+    matrix `below`, (n, R), marks the rows at or below each.
     """
     refined = np.repeat(np.arange(len(group)), np.diff(below.indptr))  # of each row below
     group_and_row = group[refined] * below.shape[1] + below.indices  # as one number

@@ -11,7 +11,7 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees.absent import Decision
-from hogeq.trees.beliefs import BeliefDag, Choices
+from hogeq.trees.beliefs import BeliefDag, Mask
 from hogeq.trees.enumeration import enumerate_responses
 from hogeq.trees.integer_program import solve_by_program
 from hogeq.trees.rows import is_too_wide
@@ -38,7 +38,7 @@ class Answer(NamedTuple):
     bound: float
     method: str
     """Proves the bound: one of `BOUND_METHODS`."""
-    choices: Choices | None = None  # (C,), those of a belief DAG that it comes to
+    choices: Mask | None = None  # (C,), those of a belief DAG that it comes to
 
     @property
     def is_proved(self) -> bool:

@@ -13,7 +13,7 @@ from hogeq.search.units import above, below
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
-from hogeq.trees.beliefs import BeliefDag, Choices, mixture_dag, recall_dag, spanned_dag
+from hogeq.trees.beliefs import BeliefDag, Mask, mixture_dag, recall_dag, spanned_dag
 from hogeq.trees.best_response import CONVERGED_GAP, INTEGER_PROGRAM, Answer, best_response
 from hogeq.trees.enclosures import (
     Payoffs,
@@ -53,13 +53,13 @@ class Side:
         """Begin with an empty pool of strategies, or with the player's whole belief DAG."""
         self.form = form
         self.whole_dag = whole  # the whole DAG; None for a pool
-        self.kept_choices: Choices | None = None  # of the whole DAG in the game; None for all
+        self.kept_choices: Mask | None = None  # of the whole DAG in the game; None for all
         dtype = np.float64 if form.is_absent_minded else np.bool_
         self.pool: Floats = np.zeros((0, form.tree.num_rows, form.tree.num_actions), dtype)
         # Of the restricted game.
         self.restricted_dag = mixture_dag(form, self.pool) if whole is None else whole
 
-    def restrict(self, kept: Choices) -> None:
+    def restrict(self, kept: Mask) -> None:
         """Restrict the whole belief DAG to some of its choices, (C,)."""
         assert self.whole_dag is not None  # noqa: S101 - callers have it
         self.kept_choices = kept

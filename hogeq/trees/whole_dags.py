@@ -10,7 +10,7 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError
 from hogeq.trees.beliefs import (
-    MOST,
+    MOST_DAG_ENTRIES,
     MOST_DRAWN,
     BeliefDag,
     TooLargeError,
@@ -27,7 +27,7 @@ MOST_ENTRIES: Final = 2_000_000  # of a DAG that bounds the result of an integer
 
 
 def whole_dag(
-    form: SequenceForm, most: int = MOST, deadline: Deadline = FOREVER
+    form: SequenceForm, most: int = MOST_DAG_ENTRIES, deadline: Deadline = FOREVER
 ) -> BeliefDag | None:
     """Build the belief DAG of a player, once for each form.
 
@@ -48,7 +48,7 @@ def whole_dag(
 
 
 def build_dags(
-    tree: FlatTree, most: int = MOST, deadline: Deadline = FOREVER
+    tree: FlatTree, most: int = MOST_DAG_ENTRIES, deadline: Deadline = FOREVER
 ) -> list[BeliefDag | None]:
     """Build the belief DAGs of both players, each of at most so many entries, or None."""
     return [whole_dag(solving_form(tree, player), most, deadline) for player in (0, 1)]
@@ -79,10 +79,11 @@ def require_dags(tree: FlatTree, dags: Sequence[BeliefDag | None]) -> list[Belie
     for player, dag in enumerate(dags):
         form = sequence_form(tree, player)
         if dag is None and (
-            not form.inflated.has_row_order or form.cache.get("too few entries", -1) >= MOST
+            not form.inflated.has_row_order
+            or form.cache.get("too few entries", -1) >= MOST_DAG_ENTRIES
         ):
             raise HogeqError(
                 f"{tree.name}: {side_names(tree.sides)[player]} has a belief DAG of more than"
-                f" {MOST:,} entries, or information sets in no order; allowed: columns"
+                f" {MOST_DAG_ENTRIES:,} entries, or information sets in no order; allowed: columns"
             )
     return [] if None in dags else [dag for dag in dags if dag is not None]
