@@ -155,8 +155,8 @@ def test_bounds_of_any_digits_are_rounded_outward(
     in_few_digits = (np.arange(1001) / 1000).tolist()
     for rate in [*in_few_digits, *np.random.default_rng(1).random(500).tolist()]:
         low, high = (Fraction(text[:-2]) / 100 for text in (at_least(rate), at_most(rate)))
-        assert low <= max(Fraction(rate) - error, 0)
-        assert high >= min(Fraction(rate) + error, 1)
+        assert low <= max(Fraction(rate) - error, Fraction(0))
+        assert high >= min(Fraction(rate) + error, Fraction(1))
         assert high - low <= 2 * error + 2 * unit
         texts = at_least(rate, error=0.0), at_most(rate, error=0.0)
         low, high = (Fraction(text[:-2]) / 100 for text in texts)
