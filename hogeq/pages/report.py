@@ -131,7 +131,7 @@ def make(game: Hog, runs: Sequence[Run], strategies: Sequence[Entry]) -> tuple[s
             "give fewer runs, or --no-matrices"
         )
     counters = {
-        name: dict(zip(("attack", "bound"), result.search.ends, strict=True))
+        name: {"attack": result.search.value, "bound": result.search.bound}
         for name, result in explored.items()
     }
     return page, {"counters": counters, "entries": names, "win_rates": rates.tolist()}
@@ -239,7 +239,7 @@ def _strategy_data(game: Hog, entry: Entry, explored: Explored | None) -> dict[s
             "dice": frame.pack_fractions(response.matrix, 0),
             "usual": frame.pack_fractions(cells.usual, 0),
             "win_rate": response.value,
-            "bound": response.bound,
+            "bound": response.ends[1],
             "effort": plain(search.budget),
             "saturated": search.saturation.saturated,
             "reach": frame.pack_floats(cells.reach),

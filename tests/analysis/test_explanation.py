@@ -205,7 +205,8 @@ def test_with_memory_the_best_rolls_are_best_against_the_response(edition: str) 
     against = random.dirichlet(np.ones(of.num_actions), (8, 8))
     found = assess(of, matrix, against)
     assert found.effort == Budget(starts=1, kicks=0)
-    assert found.bound == full_memory_bound(of, against)
+    full_memory = full_memory_bound(of, against)
+    assert full_memory < found.bound < full_memory + 1e-8  # rounding included
     assert found.win_rate < found.best_response <= found.bound + 1e-12
     worse = found.costs > 1e-12
     assert worse.sum() > 10
