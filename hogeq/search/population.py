@@ -106,7 +106,7 @@ class Population:
         """
         longest = 0.0  # seconds of a batch
         for start in range(0, len(self.members), MEMBERS_PER_BATCH):
-            if deadline.left <= longest:
+            if deadline.is_over or deadline.left <= longest:
                 raise TimeoutError
             begun = deadline.spent
             yield self.members[start : start + MEMBERS_PER_BATCH]
