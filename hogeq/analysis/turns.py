@@ -14,7 +14,7 @@ from hogeq.evaluation.tablebase import RollValue, best_first, rank_rolls, solve
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.one_turn import values_at
 from hogeq.model.rows import TIE
-from hogeq.model.state_values import hidden_values
+from hogeq.model.state_values import hidden_values, settled
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn as Outcome
@@ -231,7 +231,7 @@ class Engine:
             return
         self._policy = policy_of(game, strategy)
         num_players = 2 if game.has_own_goals else 1
-        hidden = hidden_values(game, np.stack([self._policy] * num_players))
+        hidden = settled(hidden_values(game, np.stack([self._policy] * num_players)))
         self._values = [partial(values_at, hidden, player=player) for player in range(num_players)]
 
     def values(self, situation: Situation) -> Floats:

@@ -6,7 +6,7 @@ drawn; nobody else does: the draw is hidden as the memory is.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from hogeq.model.game import HogEngine
 from hogeq.model.one_turn import roll_values, values_at
 from hogeq.model.protocol import WinRate
 from hogeq.model.shared import shared_duels, shared_workspace
+from hogeq.model.state_values import MOST_MISSED, settled
 from hogeq.model.workspace import Workspace
 from hogeq.rules import Rules
 from hogeq.rules.memory import (
@@ -33,8 +34,6 @@ from hogeq.strategies.conversion import StrategyLike, check_game, policies_of, s
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError, Table, Text, percent, refusal
-
-MOST_MISSED: Final = 1e-9  # most that iteration may miss of a win rate
 
 
 def win_rate(
@@ -203,7 +202,7 @@ def values(game: HogEngine, a: StrategyLike, b: StrategyLike | None = None) -> F
     policies = _policies(game, a, b)
     policy = policies[0].reshape(game.goal**2, -1)  # (G * G, K), of the player to move
     win_probability = np.zeros((game.goal**2, game.memory_size))
-    for cells, values_of_rolls in roll_values(state_values.hidden_values(game, policies)):
+    for cells, values_of_rolls in roll_values(settled(state_values.hidden_values(game, policies))):
         win_probability[cells] = (values_of_rolls @ policy[cells, :, None])[..., 0]
     return win_probability.reshape(game.goal, game.goal, -1)
 
@@ -231,7 +230,7 @@ def hidden_action_values(
     `cells` are pairs of own and opponent's score; by default all cells, row by row. After the roll
     the player to move follows `a`, and the other player `b`, by default `a` too.
     """
-    passes = state_values.hidden_values(game, _policies(game, a, b))
+    passes = settled(state_values.hidden_values(game, _policies(game, a, b)))
     if cells is not None:
         return np.stack([values_at(passes, *cell) for cell in cells])
     action_values = np.zeros((game.goal**2, game.memory_size, game.num_actions))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
+from typing import Final
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from hogeq.model.protocol import Reach, Role
 from hogeq.model.rows import TIE, plain
 from hogeq.support.aliases import Floats, Ints, Matrix, matrix_type
 from hogeq.support.messages import HogeqError
+
+MOST_MISSED: Final = 1e-9  # most that iteration may miss of a win probability
 
 MemoryValues = Callable[[int, Ints, Floats], Floats]  # by player, cells and rolls: `backward_by`
 
@@ -25,15 +28,31 @@ def hidden_values(game: HogEngine, policies: Floats) -> GraphLayout:
     return values
 
 
+def settled(passes: GraphLayout) -> GraphLayout:
+    """Give passes as they are; refuse them if iteration may have missed more than `MOST_MISSED`.
+
+    Where positions recur, values are limits of an iteration, which ends early if play goes on for
+    long. Play without end has no bound on what is missed: it counts as half a win at once.
+    """
+    if MOST_MISSED < passes.passes.error < np.inf:
+        raise HogeqError(
+            "game: play goes on for too long to be valued; allowed: rules and strategies under "
+            "which it ends sooner"
+        )
+    return passes
+
+
 def best_rolls(game: HogEngine, policies: Floats) -> tuple[Matrix, float, GraphLayout]:
     """Find the best roll of player 0 in every hidden state, against policy 1.
 
     `policies` are (Q, G, G, K); player 0 does not follow its own, policy 0. In self-play, Q = 1,
     both players take best rolls. Returns the rolls, (G, G, H), the fewest dice on ties; player 0's
-    win probability when it moves first; and the passes that hold the values.
+    win probability when it moves first; and the passes that hold the values. Raises `HogeqError` as
+    :func:`settled` does.
     """
     if game.has_memory or game.positions_recur:
         passes, first = _valued(game, policies, Role.FULL_MEMORY)
+        settled(passes)
         return passes.of_states(passes.passes.choice), first, passes
     best = np.zeros((game.goal**2, 1), matrix_type(game.num_actions))
     memory_values = partial(_best_values, policies, best)

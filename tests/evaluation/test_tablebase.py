@@ -13,6 +13,7 @@ from hogeq.baselines.simple import always_roll
 from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.evaluation.values import remembering_win_rate, win_rate
 from hogeq.evaluation.values import values as strategy_values
+from hogeq.model import graph_passes
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory
@@ -175,3 +176,24 @@ def test_it_travels_and_is_told_in_a_line() -> None:
         np.testing.assert_array_equal(copied.roll_values(3, 4), found.roll_values(3, 4))
     assert len(repr(found)) < 300
     assert "_work" not in repr(found)
+
+
+def test_a_game_that_goes_on_for_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eighteen coins without a 1 are rare, and any other throw leaves the scores as they are."""
+    monkeypatch.setattr(graph_passes, "MOST_DENSE", 0)  # by iteration, as large blocks are
+    coins = {"max_dice": 18, "min_dice": 18, "sides": 2}
+    rules = rules_from({"goal": 2, **coins, "pig_out": 0, "zero_dice": [0, 0]})
+    game = compile_game(rules)
+    long = "game: play goes on for too long to be valued; allowed: rules and strategies"
+    with pytest.raises(ValueError, match=long):
+        solve(game)
+    with pytest.raises(ValueError, match=long):
+        strategy_values(game, np.full((2, 2), 18))
+    monkeypatch.undo()
+    by_elimination = compile_game(replace(rules, name="same"))
+    assert solve(by_elimination).opening()[0] == pytest.approx(0.50000095, abs=1e-8)
+    monkeypatch.setattr(graph_passes, "MOST_DENSE", 0)
+    never = compile_game(rules_from({"goal": 2, "max_dice": 1, "sides": 2, "zero_dice": [0, 0]}))
+    rolls_nothing = np.zeros((2, 2), np.int64)
+    # Play without end is half a win at once, so that nothing is missed.
+    assert (strategy_values(never, rolls_nothing) == 0.5).all()
