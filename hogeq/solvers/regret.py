@@ -277,8 +277,8 @@ class RegretMinimiser(Solver[RegretState]):
         """Whether average regrets are known to vanish with these exponents.
 
         Brown and Sandholm 2019 prove it of linear CFR (all exponents 1) and of alpha 3/2, beta 0
-        and gamma 2 (their Theorems 2 and 3). ``docs/theory.md`` has the range in which the same
-        steps do. Without discounts they do for the predictive variant as well.
+        and gamma 2. ``docs/theory.md`` has the range in which the same steps do. Without discounts
+        they do for the predictive variant as well.
         """
         if self.predictive and (self.alpha < np.inf or (self.beta < np.inf and not self.plus)):
             return False
